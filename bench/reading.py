@@ -48,7 +48,7 @@ The public lists of everyday words were made with these tables in view: a table 
 words. The other halves of the `-callers` files were opened then: they are practice too.
 The `-guests` files are by two further people who had never seen the reader, over ten more tables: two thirds of what
 they wrote; the last third is kept elsewhere. At first reading 170 of 211 in English were right and 5 wrong in silence,
-and 157 of 191 in Slovene with 2 wrong: 81 and 82 of 100. The commonest causes were units that only a column's name tells
+and 157 of 191 in Slovene with 2 wrong: 81 and 82 of 100. The commonest causes were units that only a name tells
 (`trip_min`), words that a name cuts short (`Brood_frms`), words that several values share, steps, spans in adjectives
 (two-day, dvodnevne), and the ordinary words for a place, a size or a way of paying. The reader was improved on them
 until 207 and 189 were right and none wrong. Two of them, which ask in which month or on which weekday most happens and

@@ -567,9 +567,9 @@ def _add_classes(known: Lexicon, schema: Schema, lang: str) -> None:
             _add_loosely(known, stems_of(phrase, lang), brief[0])
     wide = [name for name in schema.of_kind(Number) if getattr(schema.columns[name], "measure", "") in _WIDE]
     away = [name for name in long if getattr(schema.columns[name], "measure", "") != "m"]
-    for phrases, names in ((_LENGTH, long), (_FAR, away)):
-        for phrase in phrases if len(names) == 1 else ():
-            _add_loosely(known, stems_of(phrase, lang), names[0])
+    for spoken, measured_so in ((_LENGTH, long), (_FAR, away)):
+        for phrase in spoken if len(measured_so) == 1 else ():
+            _add_loosely(known, stems_of(phrase, lang), measured_so[0])
     for name in schema.of_kind(Number):
         if bare(name) in ("let", "leta", "years", "yrs"):  # a column that is called by the unit of ages
             known.add(stems_of("age" if lang == "en" else "starost", lang), "col", (2, name), own=True)

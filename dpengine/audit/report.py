@@ -196,7 +196,7 @@ _SLACK = 1e-9  # rounding of floats and decimals compared with a claim
 
 @dataclass(frozen=True)
 class Spot:
-    """Identifies a line."""
+    """What identifies a line of the report."""
 
     key: str
     kind: str  # of the claim: pure, exponential, gaussian, approximate

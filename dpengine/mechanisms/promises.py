@@ -656,7 +656,7 @@ class Rank(Promise):
         return facts | (self._places(asked) or {})
 
     def _values(self, asked: Answered | None) -> str:
-        """The error in values: before the draw it is a share of people; its size in values depends on the data."""
+        """What the promise means in values: that depends on the data, so before the draw it is about ranks alone."""
         if asked is None:
             return ""
         code = "promise.in_values" if asked.has_range() else "promise.in_values_not"

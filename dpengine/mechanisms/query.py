@@ -480,7 +480,7 @@ class Query(Answered, Generic[Statistic, Raw]):
         return self.of_size(people).promise()
 
     def expected(self) -> Fraction | float:
-        """The error by which noises of equal price are compared: the promised one, unless the question knows better."""
+        """The error by which noises of equal price are compared: the promised one, or a question's better estimate."""
         return self.promise().amount
 
     def with_noise(self, noise: str) -> Self:

@@ -134,7 +134,7 @@ class OfRatio(Noised[Statistic]):
         """One group's answer and range. `numbers` are means of `draws` draws, or supposed; a known N comes first."""
 
     def estimates(self, groups: Sequence[Figures], draws: int) -> list[Estimate]:
-        """The answers of all groups."""
+        """The answers and ranges of all groups."""
         return [self.estimate(numbers, draws) for numbers in groups]
 
     @abstractmethod

@@ -215,7 +215,7 @@ def _limbs(values: Integers, bits: int) -> list[Floats]:
 
 
 def curve(axes: tuple[DensityTable, ...], raw: tuple[int, ...]) -> Floats:
-    """For kernels of height 1, the sum over rows at every grid point, or pair of grid points."""
+    """The sum of kernels of height 1 over all rows, at every grid point or pair of grid points."""
     values = np.array([float(coefficient) for coefficient in raw]).reshape(axes[0].units.shape[1], -1)
     heights: Floats = axes[0].back @ values
     if len(axes) == 2:

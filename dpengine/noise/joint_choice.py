@@ -119,8 +119,8 @@ class _Plan:
 
     @classmethod
     def of(cls, most: Fraction, deeper: Fraction) -> _Plan:
-        """`most` is the M of proposals without depth. `deeper` is rate times depth: if 0, there are no right cuts to
-        propose by themselves; then this is done hardly ever, and never kept."""
+        """`most` is the M of proposals without depth; `deeper` is rate times depth. If it is 0, the right cuts are
+        hardly ever proposed by themselves, and never kept then."""
         part = math.exp(-float(deeper))
         others, more = most * Fraction(max(part * (1 + _MARGIN), 2.0**-900)), Fraction(-math.expm1(-float(deeper)))
         more *= Fraction(1 + _MARGIN)

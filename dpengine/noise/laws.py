@@ -19,7 +19,7 @@ _PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 
 @dataclass(frozen=True)
 class Finite:
-    """Finitely many outcomes."""
+    """A law with finitely many outcomes."""
 
     chances: Mapping[Any, Decimal]
 

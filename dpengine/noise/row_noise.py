@@ -125,7 +125,7 @@ class Mixing:
 
     @property
     def mixed(self) -> Fraction:
-        """λ"""
+        """λ: the probability of a random value."""
         raise NotImplementedError
 
     @property
@@ -164,7 +164,7 @@ class Swap(Mixing):
 
     @property
     def least_chance(self) -> Fraction:
-        """(1−δ)/(m+e^ε), rounded up."""
+        """The least p that keeps (ε, δ): (1−δ)/(m+e^ε), rounded up."""
         return (1 - self.delta) / (self.size - 1 + Fraction(exp_decimal(self.epsilon) - _GUARD))
 
     @property

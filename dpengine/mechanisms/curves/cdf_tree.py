@@ -198,7 +198,7 @@ class CdfTree(OfCounts):
         return self.facts.about * self.facts.unit.at_most
 
     def state(self, value: Json, interval: Json) -> str:
-        """Does the band contain nearly every curve?"""
+        """FEW if the band contains nearly every curve, else ""."""
         return FEW if max(high - low for low, high in interval.values()) >= NEARLY * self.most else ""
 
     def coarse(self) -> Fraction:

@@ -296,12 +296,12 @@ ROUNDED = 1e-3  # rows
 
 @lru_cache(maxsize=64)
 def table(cells: int) -> Integers:
-    """r_0, r_1, …"""
+    """r_0, r_1, …: 2^BITS·c_j, rounded down."""
     return np.array([round(comb(2 * j, j) << BITS >> 2 * j) for j in range(cells)], dtype=np.int64)
 
 
 def rooted(cells: list[int]) -> list[int]:
-    """R·x."""
+    """R·x for these cells x."""
     return [int(node) for node in np.convolve(table(len(cells)), np.array(cells, dtype=np.int64))[: len(cells)]]
 
 

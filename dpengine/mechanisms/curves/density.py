@@ -253,7 +253,7 @@ class Density(Query[Spread, tuple[int, ...]]):
         )
 
     def state(self, value: Json, interval: Json) -> str:
-        """Does a flat curve fit the band?"""
+        """SHAPE if a flat curve fits the band, else ""."""
         return SHAPE if max(value.values()) - min(value.values()) <= 2 * self.promise().alpha else ""
 
     def coarse(self) -> Fraction:

@@ -174,7 +174,8 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @cached_property
     def layout(self) -> ResidualLayout:
-        """Only under replace-one without an id column is one row one person, and the number of rows public."""
+        """The layout of the wanted marginals. Only under replace-one without an id column is one row one person, and
+        the number of rows public."""
         rows = self.facts.unit.id_column is None
         weight, names = dict(self.weights), self.names
         each = [weight.get(names[place], Fraction(1)) for place in range(len(self.columns))]

@@ -240,7 +240,7 @@ class OfGradients(Stepwise[Json, tuple[int, ...]]):
 
     @property
     def units(self) -> int:
-        """G on the lattice."""
+        """G in units of the lattice."""
         return floor(self.clip * 2**self.lattice)
 
     @property

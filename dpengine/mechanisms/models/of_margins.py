@@ -114,7 +114,7 @@ class OfMargins(OfSides):
 
     @property
     def ridge(self) -> float:
-        """λ, in rows."""
+        """λ: what is added to the eigenvalues of the noisy moments, in rows."""
         spread = math.sqrt(self.moments_variance) / (1 << self.lattice)
         noise = spread * 2 * (math.sqrt(self.width) + math.sqrt(-math.log(UNSURE)))
         return max(noise, FLATTEST * self.people)

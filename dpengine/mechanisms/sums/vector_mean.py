@@ -68,12 +68,12 @@ class Person:
 
     @property
     def square(self) -> Fraction:
-        """C²."""
+        """C²: the largest squared length of a row."""
         return self.share**2 * self.width
 
     @property
     def largest(self) -> Fraction:
-        """c, rounded up."""
+        """c: the largest coordinate of a row, rounded up."""
         return min(Fraction(1), _root_above(self.square))
 
 
@@ -273,12 +273,12 @@ class VectorMean(Noised[tuple[int, ...]]):
 
     @property
     def halves(self) -> tuple[int, ...]:
-        """h of each column."""
+        """h of each column: how far a doubled code can be from the middle of the grid."""
         return tuple(column.size - 1 for column in self.declared)
 
     @property
     def parts(self) -> int:
-        """q; 1 if rows are not cut."""
+        """q: rows are cut on a lattice of 1/q; 1 if they are not cut."""
         return 1 if self.norm == 1 else min(2**self.lattice, MOST_WIDE // max(self.halves))
 
     @property

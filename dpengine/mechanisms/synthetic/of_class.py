@@ -128,7 +128,7 @@ class OfClass(Query[tuple[int, ...], tuple[int, ...]]):
 
     @cached_property
     def many(self) -> int:
-        """|C|."""
+        """|C|: the number of queries."""
         return sum(block.many for block in self.blocks)
 
     def sums(self, cells: npt.NDArray[Any]) -> Floats:

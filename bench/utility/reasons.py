@@ -33,7 +33,7 @@ in the steps adds at most a sixth to the squared error that the average leaves (
 error; and looks and steps share the allowance that the released average has for itself, which is seen where the target
 fills a tiny part of its range: days of 1,000 people at ε = 0.3. The same limit costs up to a quarter of the
 accuracy where much can be learned from few people (age: “before” is better); there `region="ball"` asks for the earlier
-steps. Rates that rose with the released gradients, also over four times as many steps, won back half of it at most."""
+steps. Rates that rose with the released gradients, also over four times as many steps, won back a part of it only."""
 REASONS += tuple(("lines", name, _FEW) for name in ("hours", "age in a hospital", "bill", "days", "visits"))
 
 

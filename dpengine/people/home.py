@@ -303,8 +303,8 @@ class Standpoint:
         return bool(self.relations(table) & {rights.OWNER, rights.AUDITOR})
 
     def kindred(self, budget: str) -> list[str] | None:
-        """The tables on a budget that the person may know of. None if these are all: nobody else's table is on it.
-        Tables that share an owner know of each other."""
+        """The tables on a budget that the person may know of: tables that share an owner know of each other. None if
+        these are all, or if the person may see none of them."""
         key = ("kindred", self.person, budget, today())
         return self.house.ledger.cached_people(key, lambda book: (self._kindred(book, budget),))[0]
 

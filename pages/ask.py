@@ -10,7 +10,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent_left
 from dpengine.messages import say
-from ui.ask import box, fit_warnings, form, preview, shown_answer, spend, trusted
+from ui.ask import box, fit_warnings, form, form_state, preview, shown_answer, spend, trusted
 from ui.data import change, people
 from ui.parts import history, job, owner, tables
 from ui.several import plan
@@ -44,7 +44,7 @@ if table.closed:
     history.show(table)
     st.stop()
 box.show(table)
-kept = form.state(table)
+kept = form_state.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
 below = st.container(key="box-undone")
@@ -54,7 +54,7 @@ if answer is not None:
     above = st.container() if request is None else above  # nobody came for it: the sentence stays where it is
     shown_answer.show(above, table, answer, workshop.truth_beside, [key, given], owned=request is None)
     with above:
-        form.anew(table, box.empty)
+        form_state.anew(table, box.empty)
 job.only_covered(table, key, given)
 refusal = st.session_state.pop("refusal", None)
 query = usual = price = None
@@ -62,7 +62,7 @@ with st.container(key="card-spend"):
     left, right = st.columns([2, 1], gap="medium")
     with left:
         given["epsilon"] = spend.choose(table, trusted.at_steps(table, key, given))
-        form.remember(table, key, given)
+        form_state.remember(table, key, given)
         box.follow(below, table, key, given)
         try:
             usual = table.query(key, **given, noise="")
@@ -81,7 +81,7 @@ with st.container(key="card-spend"):
             preview.curve_alternative_note(table, usual)
         running = job.running(table, query)  # before what is paid: what ends in between is found there
         paid = table.recall(query)
-        form.keep_draft(table, key, given, bool(paid))
+        form_state.keep_draft(table, key, given, bool(paid))
         with right:
             if paid and not just_answered and request is not None:
                 paragraph(say("ask.paid"))
@@ -106,7 +106,7 @@ with st.container(key="card-spend"):
     if refusal:
         job.refused(refusal)
 tables.remind_missing(table)
-if asked is None and form.untouched(key, given):  # whoever picks something else knows what to ask
-    form.unfinished(table, usual)
+if asked is None and form_state.note_beginning(key, given):  # whoever picks something else knows what to ask
+    form_state.unfinished(table, usual)
     plan.show_suggestions(table, usual, for_plan=False)
 history.show(table)

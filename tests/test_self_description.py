@@ -22,7 +22,7 @@ from dpengine.mechanisms.trial import Example as Asked
 from dpengine.mechanisms.trial import Trial
 from dpengine.messages import MEANT, own
 from dpengine.planning import whatif
-from ui.ask import form
+from ui.ask import form_state
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {path.stem for path in (ROOT / "pages").glob("*.py")}
@@ -80,7 +80,7 @@ def test_no_two_questions_share_a_key_or_a_place() -> None:
 
 
 def test_the_lists_of_pages_are_those_of_the_cards() -> None:
-    assert asked_on("ask") == form.ORDER and asked_on("whatif") == whatif.offered()
+    assert asked_on("ask") == form_state.ORDER and asked_on("whatif") == whatif.offered()
     assert {page for question in catalogue.values() for page in question.card.asked_on} <= PAGES
 
 

@@ -425,7 +425,7 @@ class Comparisons(Percentiles):
         return None, None
 
     def _sized(self, bound: Bound) -> str | None:
-        """“groups of 5+”, “households of 3 to 4”: the column that says how many they are."""
+        """For “groups of 5+” or “households of 3 to 4”: the column with the number of people in each; or None."""
         of = bound.first - 1
         if self.said(of) != "of" or not self.said(of - 1).startswith(
             ("group", "part", "famil", "household", "team", "crew")

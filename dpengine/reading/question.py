@@ -503,7 +503,7 @@ class Question(Proportions):
         return [(at, name) for at, name in found if name not in self.ages and name == self.column_at(at)]
 
     def _kind(self, kinds: list[str], numbers: list[Json], lists: list[Json]) -> str | None:
-        """The one kind that the text asks for, of those its words may mean; None if it names no kind."""
+        """Choose one kind of question from the kinds that the text's words may mean; None if there are none."""
         found = set(kinds)
         for key in ("quantile", "iqr", "variance", "crosstab", "proportion", "cdf_tree", "density"):
             if key in found:

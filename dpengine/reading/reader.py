@@ -61,7 +61,8 @@ def readings(text: str, facts: Facts) -> list[Meaning]:
 
 
 def _either(text: str, facts: Facts) -> tuple[list[Meaning], AllowanceError | None]:
-    """In the reader's language; in the other one if that understands every word and this one does not."""
+    """The readings in the reader's language, or in the other language if only that one understands every word; and why
+    the question was refused, if it was."""
     lang = current() if current() in LANGUAGES else "en"
     found, refusal = _read(text, facts, lang)
     if not found or found[0].unread:

@@ -186,8 +186,8 @@ class ShapesFit:
 
 
 def held_back(moments: CrossMoments) -> tuple[float, float]:
-    """Each column is left out in turn: the error of the others' prediction of the average target in its cells, against
-    the measurement, and the error of predicting the average of all; means over rows and columns, noise included."""
+    """How far the model of the other columns misses the average target in the cells of a left-out column, and how far
+    the average of everybody misses it. Both are means over rows and over the columns left out, noise included."""
     columns = range(len(moments.sizes))
     off, blank = [], []
     for left in columns:

@@ -82,7 +82,7 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
 
 
 def _offer_picture(released: dp.Answer, key: str) -> None:
-    """The picture to paste elsewhere: it names its source."""
+    """Buttons that download the answer's picture, with its source in a caption."""
     short = released.receipt["charge"]["hash"][:8]
     question = say("answer.of", sentence=released.sentence, table=released.receipt["table"])
     source = say("answers.picture", question=question, receipt=short)
@@ -93,7 +93,7 @@ def _offer_picture(released: dp.Answer, key: str) -> None:
 
 
 def _without(entry: dp.Entry, aside: str) -> None:
-    """A session, or a charge without an answer yet or for ever."""
+    """Draw an entry that has no answer to show: a session, or a charge not answered (yet)."""
     charge = entry.charge
     question = say("answer.of", sentence=sentence_of(charge), table=charge.table)
     st.html(
@@ -277,7 +277,7 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
 
 
 def _years_doubts(answers: Iterable[dp.Answer]) -> list[str]:
-    """What paid checks doubt about either table's answers: a difference is no better than they are."""
+    """The doubts of paid checks about either table's answers: a difference is no more certain than they are."""
     found = []
     for given in answers:
         if note := answer_notes.fits_of_answer(given).in_short(given.query):

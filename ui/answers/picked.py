@@ -45,7 +45,8 @@ class Named:
 
 
 def shortened(names: Sequence[str]) -> tuple[list[str], str]:
-    """Names without their common beginning, except its last words; and the dropped part."""
+    """The names without a long common beginning (its last words stay), and the beginning that was cut; "" if none
+    was."""
     words = [name.split(" ") for name in names]
     alike = next((at for at, each in enumerate(zip(*words, strict=False)) if len({*each}) > 1), 0)
     cut = alike - _KEPT
@@ -62,7 +63,7 @@ def printed_figure(stated: Stated) -> tuple[str, str, str]:
 
 
 class Words:
-    """The words of a comparison; `names` stand for its picks."""
+    """A comparison in words; `names` are the names of its picks."""
 
     def __init__(self, comparison: Comparison, picked: Sequence[Named], table: str, question: str = "") -> None:
         """`question` is the common one, if all are parts of one answer."""
@@ -139,7 +140,7 @@ class Words:
         return f"{claim} {say('compare.twice')}" if twice else claim
 
     def beyond(self) -> str:
-        """The difference of two among all such people."""
+        """For two picks: their difference among all such people, of whom the table holds a random sample."""
         return beyond_words(*self.comparison.picks) if len(self.comparison.picks) == FEWEST else ""
 
     def sentence(self) -> str:
@@ -198,7 +199,7 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
 
 
 def _chosen(request: str, key: str) -> None:
-    """The others keep their order."""
+    """Store the picked values of one answer. The other picks keep their order."""
     if not held(key):
         return
     st.session_state[_LAST] = request

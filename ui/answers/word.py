@@ -137,7 +137,7 @@ def _leave(chosen: list[str], request: str) -> None:
 
 
 def _add(offered: dict[str, dp.Answer], chosen: list[str]) -> None:
-    """The answers that are not in the report, newest first."""
+    """A picker of the answers not yet in the report, newest first. A picked one is added."""
     rest = [request for request in reversed(offered) if request not in chosen]
     if not rest:
         return
@@ -179,7 +179,7 @@ def _pictures(answer: dp.Answer) -> list[str]:
 
 
 def _head(table: dp.Table, title: str, today: str) -> str:
-    """The title and where the figures come from, for print: on the page the title is a field."""
+    """The title and the source of the figures, as printed. On the page the title is a field."""
     made = say("word.made", table=table.name, day=_written(today))
     return f'<h1 class="typed">{escape(title)}</h1><p class="typed">{escape(made)}</p>'
 
@@ -407,7 +407,8 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
 
 
 def _together(table: dp.Table, chosen: Sequence[dp.Answer]) -> str:
-    """What these answers and their checks cost together, and why that is less than the sum; nothing for one alone."""
+    """What these answers and their checks cost together, and whether that is less than the sum; empty for one answer
+    without a check."""
     bought = {check.charge.request: check for one in chosen for check in table.checks_of(one.request_id)}
     checks = [answer for check in bought.values() if (answer := workspace().answer_of(check)) is not None]
     rule = table.budget.rule

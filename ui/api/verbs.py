@@ -40,7 +40,7 @@ class Asked:
         self._known: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
 
     def note(self, person: str, request: str, table: str, digest: str) -> None:
-        """Refuses a request id that another question has used."""
+        """Note the question of a request id. Refuses an id that another question has used."""
         with self._lock:
             if self._known.setdefault((person, request), (table, digest)) != (table, digest):
                 raise AllowanceError("request.reused")

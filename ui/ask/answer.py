@@ -164,8 +164,8 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
 
 
 def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
-    """The ranges for all such people on the axis of the answer, by part: a share of everybody as so many of them, an
-    average as a sum. None where it cannot be drawn there."""
+    """By part, the ranges for all such people on the answer's own axis: percentages of everybody become numbers of
+    people, averages become sums. Empty where they cannot be drawn there."""
     found, kind, people = answer.population, answer.query.answer_kind, answer.query.facts.people
     if found is None or kind == "label" or found == answer.interval:
         return {}
@@ -182,7 +182,7 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
 
 
 def beyond_legend(answer: dp.Answer) -> str:
-    """What the two ranges in a picture are; nothing if there is one."""
+    """What the two ranges in a picture stand for; empty if there is only one."""
     if not beyond_drawn(answer) or answer.query.answer_kind == "board":  # the board's pictures bring theirs
         return ""
     bars = isinstance(answer.value, dict) and from_zero(answer.query)
@@ -202,7 +202,7 @@ def _crossed(answer: dp.Answer) -> bool:
 
 
 def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
-    """The parts to draw, in order, with a note on what is hidden."""
+    """The parts to draw, in order. Draws switches that sort them and hide leftovers, and a note on the hidden ones."""
     query, labels = answer.query, list(answer.value)
     leftovers = set(query.leftovers())
     with st.container(horizontal=True):
@@ -367,7 +367,7 @@ def _zoom(key: str) -> str:
 
 
 def _zooms(answer: dp.Answer) -> bool:
-    """Whether its picture has more than one figure to look at closely."""
+    """Does the answer's picture have more than one figure to look at closely?"""
     if answer.value == {} or answer_notes.says_nothing(answer):
         return False
     bars = isinstance(answer.value, dict) and not answer.query.own_scales
@@ -607,7 +607,8 @@ def card_sentence(answer: dp.Answer) -> str:
 
 
 def _follows(answer: dp.Answer) -> Collection[str]:
-    """Columns of a synthetic table that follow another answer; none where the rows are missing."""
+    """The columns of a synthetic table whose values follow another answer; none if the table is gone or its rows are
+    not written yet."""
     if answer.query.makes_rows != "fitted":
         return ()
     try:

@@ -19,7 +19,7 @@ from dpengine.reading import reader
 from dpengine.reading.cutting import name_words
 from dpengine.reading.reader import LONGEST, Meaning
 from dpengine.reading.words import bare
-from ui.ask import form
+from ui.ask import form_state
 from ui.shell import nav, scroll
 from ui.shell.frame import hint
 from ui.words.markup import p, unmarked
@@ -34,7 +34,7 @@ MOST_OFFERED = 500  # phrases that the browser gets for completion
 
 
 def show(table: dp.Table) -> None:
-    """The box, and below it what it understood. Called before the form, which it fills."""
+    """Draw the box and what it understood of the typed text. Call it before the form, which it fills."""
     if coming := st.session_state.pop(_COMING, None):
         st.session_state[_FIELD] = coming
         _fill(table, coming)
@@ -53,8 +53,8 @@ def show(table: dp.Table) -> None:
 
 
 def follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Note a change of the form; nothing was spent on it, so it can be undone. The button stands `below` the sentence,
-    which must not move away from the pointer."""
+    """Note a change of the form. Nothing was spent on it, so a button undoes it; the button stands `below` the
+    sentence, which must not move away from the pointer."""
     now = (table.name, key, {name: value for name, value in given.items() if name != "epsilon"})
     before, past = st.session_state.get(_NOW), st.session_state.setdefault(_PAST, [])
     if before is not None and before[0] == table.name and before != now:
@@ -65,7 +65,7 @@ def follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, An
 
 
 def elsewhere(name: str) -> None:
-    """The box on a page that opens no table: the question is read on Ask."""
+    """The box on a page that opens no table. Ask reads the typed question."""
     with st.container(key="box"):
         label = say("box.label_of", table=unmarked(name))  # in the field itself: the first screen has few words
         typed = st.text_input(label, key=_FIELD, max_chars=LONGEST, placeholder=label, label_visibility="collapsed")
@@ -75,7 +75,7 @@ def elsewhere(name: str) -> None:
 
 
 def empty() -> None:
-    """For a new question: the form no longer holds what was typed."""
+    """Clear the box, for a new question."""
     st.session_state[_FIELD] = ""
     st.session_state.pop(_READ, None)
 
@@ -85,7 +85,7 @@ def _typed(table: dp.Table) -> None:
 
 
 def _fill(table: dp.Table, text: str) -> None:
-    """Reads a text into the form, and keeps the form as it was."""
+    """Read a text and put the likeliest question into the form. The form stays if nothing can be read."""
     st.session_state.pop(_READ, None)
     if not text.strip():
         return
@@ -105,7 +105,7 @@ def _fill(table: dp.Table, text: str) -> None:
 
 
 def _use(table: dp.Table, reading: Meaning) -> None:
-    form.replace_question(table, reading.key, reading.given)
+    form_state.replace_question(table, reading.key, reading.given)
     st.session_state[_USED] = reading
 
 
@@ -113,11 +113,11 @@ def _undo(table: dp.Table) -> None:
     name, key, given = st.session_state[_NOW] = st.session_state[_PAST].pop()
     st.session_state.pop(_READ, None)
     if name == table.name:
-        form.replace_question(table, key, given)
+        form_state.replace_question(table, key, given)
 
 
 def _undeclared(table: dp.Table, text: str) -> str:
-    """The column that the text names though nobody has declared it: another one must not stand in for it."""
+    """A column that the text names and nobody has declared; "" if none. No other column may stand in for it."""
     typed = _plain(text)
     names = [name for name in table.facts.header if name not in table.schema.columns]
     return max((name for name in names if _plain(name).strip() and _plain(name) in typed), key=len, default="")

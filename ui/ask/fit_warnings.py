@@ -71,8 +71,8 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = 
 
 
 def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
-    """The same on a page that keeps its request in the URL under this name, where it may have been refused above. By
-    now the form may have written the URL anew, without it."""
+    """The same on a page with its request in the URL parameter `place`. Quiet if `refused` has just shown the refusal
+    there, or while the URL has a request."""
     above = st.session_state.pop(_ABOVE, "") == place
     return instead(table, query, quiet=above or bool(st.query_params.get(place)), place=place)
 
@@ -129,8 +129,9 @@ def became(
     show_answer: Callable[[dp.Table, dp.Answer], None],
     wait: Callable[[str], None] = job.wait,
 ) -> bool:
-    """Shows the answer that a request of this page (`mine`) led to, or its progress. False if there is none; then the
-    page says why, with the ways out if a check refused it. `place` is the URL parameter with the request."""
+    """Shows the answer to the `request` if the question is one of this page (`mine`), or the progress. False if there
+    is none; then the page says why, with the ways out if a check refused it. `place` is the URL parameter with the
+    request."""
     if not request:
         return False
     asked = workspace().job(request)

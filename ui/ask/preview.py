@@ -20,7 +20,7 @@ from dpengine.mechanisms.promises import Within
 from dpengine.messages import say
 from dpengine.planning.alternatives import curve_alternative
 from dpengine.planning.both_ranges import BothRanges, both_ranges
-from ui.ask import averages, form, trusted
+from ui.ask import averages, form_state, trusted
 from ui.parts import job
 from ui.shell import nav
 from ui.shell.frame import paragraph
@@ -36,7 +36,7 @@ _ENDS = (f"left:{_SIDE}%;transform:translateX(-50%)", f"right:{_SIDE}%;transform
 
 
 def error_bars(many: int, share: float, alt: str) -> str:
-    """Bars of one length, each with an error bar that reaches `share` of that length to either side."""
+    """Bars of one length, each with an error bar that reaches `share` of the bar's length to either side."""
     return _picture(_bar(share) * min(many, MOST_BARS), alt)
 
 
@@ -126,8 +126,9 @@ def show(query: dp.Query) -> None:
 
 
 def show_both(table: dp.Table, query: dp.Query) -> None:
-    """For a random sample: how wide the range for the population will be, and whether more ε would narrow it; or that
-    earlier answers leave no such range. Before the first answer, several questions asked together have one each."""
+    """For a random sample: how wide the range for the population will be, and whether more ε would narrow it, or that
+    earlier answers leave no such range. Before the first answer also a link: questions asked together keep a range
+    each."""
     found = table.both_ranges(query)
     if found is not None:
         paragraph(both_words(query, found), "muted both")
@@ -149,24 +150,25 @@ def both_words(query: dp.Query, found: BothRanges) -> str:
 
 
 def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """The same link at the question's opening price."""
+    """A question at its opening price, as URL parameters of the Ask page."""
     found = table.opening(query)
     return preview_link(table, query if found is None else found.query)
 
 
 def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
     """A question as URL parameters of the Ask page."""
-    return {"table": table.name, "q": query.card.key} | job.as_texts(form.whole(query))
+    return {"table": table.name, "q": query.card.key} | job.as_texts(form_state.whole(query))
 
 
 def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """The same, where the form chooses the price."""
+    """A question without its price, as URL parameters of the Ask page: the form chooses the price."""
     return {name: value for name, value in preview_link(table, query).items() if name != "epsilon"}
 
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """For the address of a column's card: the question to return to, with its spend, or its session."""
-    if form.STATE in query.card.asked_on and not query.card.behind:
+    """The way back from a column's card, as a URL parameter: the question with its spend, or the open session. Empty if
+    there is neither."""
+    if form_state.STATE in query.card.asked_on and not query.card.behind:
         question = {name: value for name, value in preview_link(table, query).items() if name != "table"}
     elif session := st.query_params.get("session"):
         question = {"session": session}
@@ -182,9 +184,9 @@ def came_from() -> dict[str, str]:
 
 
 def come_back(table: str) -> None:
-    """Go there; nothing without one."""
+    """Open the question or session of `came_from`; nothing if there is none."""
     then = came_from()
-    page = "ask" if then.get("q") in form.ORDER else "several" if "session" in then else ""
+    page = "ask" if then.get("q") in form_state.ORDER else "several" if "session" in then else ""
     if page:
         st.switch_page(nav.page(page), query_params=then | {"table": table} | in_address())
 

@@ -113,8 +113,8 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
 
 
 def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
-    """One answer at twice the ε: noise falls with the spend, but only with the root of the number of repeats. Offered
-    only if it is clearly narrower and takes at most half of the rest."""
+    """Offers one answer at twice the ε, whose noise is less than that of two averaged answers. Only if it is clearly
+    narrower and takes at most half of the rest."""
     if 2 * answer.query.epsilon > MOST_EPSILON:
         return ""
     asked = answer.query.at(2 * answer.query.epsilon)
@@ -129,7 +129,7 @@ def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
 
 
 def _half(now: Any) -> Fraction | None:
-    """Half the width of a range; of several ranges the widest."""
+    """Half the width of a range, or of the widest of several."""
     ranges = list(now.values()) if isinstance(now, dict) else [now]
     if not ranges or not all(isinstance(ends, tuple) and not isinstance(ends[0], str) for ends in ranges):
         return None
@@ -137,8 +137,8 @@ def _half(now: Any) -> Fraction | None:
 
 
 def _narrower(answer: dp.Answer, reading: Reading) -> str:
-    """The width after one more answer, beside the current one; empty if it would not be narrower. Bought ranges share
-    less than they promise, and names cannot be averaged, so more of those never help."""
+    """Half the range's width now and after one more answer. Empty if it would not narrow, or if the answers cannot be
+    averaged, such as bought ranges and names."""
     if not isinstance(answer.query, Averaged):
         return ""
     now = reading.interval if reading.count > 1 and reading.agree else answer.interval
@@ -231,7 +231,8 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Is this the answer to the form's question, with any noise? An `owned` one is, until the form changes."""
+    """Is this the answer to the form's question, whatever its noise? An `owned` answer counts as that until the form
+    changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:
@@ -258,7 +259,7 @@ def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
 
 
 def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
-    """Not the main button if the answer would be mostly noise, or if a check doubts a column."""
+    """The kind of the ask button: secondary if the answer would be mostly noise, or if a check doubts a column."""
     return job.PRIMARY if price.useful and not fit_warnings.any_of(table, query) else job.SECONDARY
 
 
@@ -280,7 +281,7 @@ def _another(answer: dp.Answer, form: Sequence[Any]) -> bool:
 
 
 def _changed(kept: str, answer: dp.Answer, form: Sequence[Any]) -> bool:
-    """Does the form say something else than when this answer came? That is kept under its request."""
+    """Has the form changed since this answer came? The form of that moment is stored in the session under `kept`."""
     asked = json.dumps(form, default=str)
     request, before = st.session_state.get(kept, ("", ""))
     if request != answer.request_id:

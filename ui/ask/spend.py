@@ -74,14 +74,15 @@ def _size(query: dp.Query) -> str:
 
 
 def _asked(table: dp.Table, query: dp.Query) -> dp.Query:
-    """The same for the same price as a form holds it, which chooses the noise itself."""
+    """The question at the same price, with the noise that the form would choose."""
     (share,) = table.prices([query])
     found = None if share is None else table.at_share(query.with_noise(""), share)
     return query if found is None else found
 
 
 def _words(table: dp.Table, query: dp.Query, lever: Lever, asked: dp.Query, then: dp.Query) -> str | None:
-    """None where the promise would read the same, or what is left does not pay for it."""
+    """A lever in a sentence. None if it would not change the printed promise, or if the rest of the allowance does not
+    cover it."""
     errors = {"now": query.promise().short(query), "then": then.promise().short(then)}
     if errors["now"] == errors["then"] and lever.kind == "spend":
         return None
@@ -137,7 +138,7 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def opens_at(found: Opening | None) -> str:
-    """The ε of an opening price, as the form keeps it; the smallest step if the rest covers nothing."""
+    """The ε of an opening price as text; the smallest step if the rest of the allowance covers nothing."""
     return STEPS[0] if found is None else text_of(found.query.epsilon)
 
 
@@ -177,7 +178,7 @@ def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> 
 
 
 def usual(table: dp.Table) -> str:
-    """The ε of the first suggested question."""
+    """The opening ε of the first suggested question."""
     suggested = next(iter(table.suggestions()), None)
     found = None if suggested is None else table.opening(suggested)
     return "0.1" if found is None else text_of(found.query.epsilon)
@@ -226,7 +227,7 @@ def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
 
 
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
-    """The price of each step that the rest covers, as a share of the allowance."""
+    """The label of each step that the rest covers: its price as a share of the allowance."""
     made: dict[str, dp.Query] = {}
     for step in steps:
         with suppress(dp.AllowanceError):  # a shuffler needs a larger ε than others
@@ -294,14 +295,16 @@ def describe(
 
 
 def noise_words(table: dp.Table, price: dp.Preview, share: Fraction | None) -> str:
-    """That an answer would be mostly noise, and which `share` helps: a multiple of ε is not one of the price."""
+    """A warning that an answer would be mostly noise, and the `share` of the allowance that helps; None if no
+    affordable share does."""
     if share is None:
         return say("spend.noise_short", people=price.people_needed)
     return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))
 
 
 def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
-    """About which share of the allowance puts the answer `times` above noise; None if the rest does not pay."""
+    """About which share of the allowance takes an answer clear of noise, at `times` the ε needed for that. None if the
+    rest of the allowance does not cover it."""
     try:
         return table.prices([query.at(query.epsilon * price.times_needed * times)], checked=True)[0]
     except dp.AllowanceError:  # beyond the largest ε there is

@@ -20,7 +20,8 @@ _REFUSED = "trusted-refused"
 
 
 def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
-    """The question as the chosen ones ask it; None where this program adds the noise, or what was chosen is refused."""
+    """The question with its noise added by the people themselves, as chosen. None if this program adds the noise, or if
+    the choice is refused."""
     st.session_state.pop(_REFUSED, None)
     try:
         return _chosen(table, usual)
@@ -30,7 +31,8 @@ def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
 
 
 def at_steps(table: dp.Table, key: str, given: dict[str, Any]) -> Callable[[str], dp.Query]:
-    """The same at each step of the slider; an error where the chosen way is refused there."""
+    """A function from a step of the slider to the question, with its noise added as chosen. It raises where the choice
+    is refused."""
     wanted = _wanted(key)
 
     def at(step: str) -> dp.Query:
@@ -78,7 +80,7 @@ def choose(table: dp.Table, usual: dp.Query) -> None:
 
 
 def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:
-    """By whom it trusts: the question that stands behind this one, where table and parameters allow it."""
+    """By trust model, the question that asks the same under it; only those that the table and the parameters allow."""
     given, facts, found = {*usual.with_noise("").parameters()}, table.facts, {}
     for key, question in dp.catalogue.items():
         card = question.card

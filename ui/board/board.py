@@ -51,7 +51,8 @@ _OFFERED = 3
 
 
 def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    """Fewer groups in the longest columns, leaving one out, or fewer pairs: the largest gain first."""
+    """What would make the bars more exact: fewer groups, leaving out the longest column, or fewer pairs. Largest gain
+    first."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
     sizes |= {held.column: held.size for held in query.held if held.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])
@@ -243,7 +244,7 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
 
 
 def _some(name: str, offered: list[str], given: dict[str, Any], label: str, **options: Any) -> list[str]:
-    """Some of these columns. The address keeps them under `name`."""
+    """A picker of some of the `offered` columns. The address keeps them under `name`."""
     now = [column for column in given[name] if column in offered]
     key, none = job.addressed_widget(PLACE, name), say("board_page.none")
     return st.multiselect(label, offered, now, called, key=key, placeholder=none, **options)
@@ -260,7 +261,7 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
-    """Columns that matter most, triples, and how noise is spread."""
+    """The folded settings: the columns that matter most, triples, and how the noise is spread."""
     with st.expander(say("board_page.details")):
         most = _some("most", chosen, given, say("param.weights.label"), help=say("param.weights.help"))
         label, note, key = say("param.three.label"), say("param.three.help"), job.addressed_widget(PLACE, "three")
@@ -390,7 +391,7 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 @st.cache_resource(max_entries=50, show_spinner=False)
 def _all_apart(charge: str, pairs: tuple[tuple[str, str], ...], _look: Look) -> dict[tuple[str, str], Apart]:
-    """Computed once for all visitors: a paid answer never changes."""
+    """For each pair of columns, how far they go together. Cached for all visitors: a paid answer never changes."""
     return {pair: look_groups.together(_look, *pair) for pair in pairs}
 
 
@@ -425,7 +426,7 @@ def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, 
 
 
 def _figure(figure: Figure) -> str:
-    """In whole percents, or in tenths if the range is narrow. The range is rounded outwards."""
+    """A share and its range, in whole percents, or in tenths if the range is narrow. The range is rounded outwards."""
     low, high = 100 * (figure.low or 0.0), 100 * (1.0 if figure.high is None else figure.high)
     grain = 1 if high - low >= _NARROW else 10
     ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
@@ -488,7 +489,7 @@ def _cell(table: dp.Table, found: dp.Answer, name: str, other: str, apart: Apart
 
 
 def held_back(tried: HeldBack) -> str:
-    """How accurate estimates were on held-back pairs."""
+    """A sentence: how accurate estimates were on held-back pairs."""
     return say("board_page.held_back", off=local(f"{100 * tried.off:.1f}"), inside=tried.inside, cells=tried.cells)
 
 
@@ -507,7 +508,7 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
 
 
 def _pairs(table: dp.Table, look: Look, by: str) -> None:
-    """The price of all pairs with a column."""
+    """A link that buys all pairs with the column `by`, with the price; none if the rest does not cover it."""
     if table.closed or by not in board_state.offered(table):
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
@@ -532,7 +533,7 @@ def show_downloads(found: dp.Answer, look: Look) -> None:
 
 
 def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
-    """Every measured bar and pair, one figure per row."""
+    """The header and the rows of the download: one row per measured bar of a column, or of columns counted together."""
     frame = look.to_frame()
     return list(frame.columns), frame.to_numpy().tolist()
 
@@ -632,7 +633,7 @@ def _turn(now: tuple[str, ...]) -> int:
 def _selectbox(
     label: str, options: list[str], now: str, name: str, key: str, none: str = "board_page.none", width: int = 320
 ) -> str:
-    """A column or none. The address keeps it under `name`."""
+    """A picker of one column, or of `none`. The address keeps it under `name`."""
     more: Any = {
         "on_change": _chosen,
         "args": (name, key),

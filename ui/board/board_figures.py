@@ -60,7 +60,8 @@ class Bar:
         return "" if self.wide is None else f"{' – '.join(beyond_printed(self.wide))} %"
 
     def wide_drawn(self, shares: bool, look: Look) -> tuple[float, float] | None:
-        """On the axis of the picture: as so many of the people in the table, if it shows numbers."""
+        """The range for all such people on the picture's axis; where that shows numbers, as numbers of the table's
+        people. None without such a range, or if the number of people is secret."""
         if self.wide is None or shares:
             return self.wide
         people = look.query.facts.people
@@ -82,7 +83,7 @@ class Picked:
     second: str = ""
 
     def of(self, column: str) -> dict[str, str]:
-        """The groups that narrow a column's picture: never its own."""
+        """The picked groups that narrow this column's picture; a group of the column itself does not."""
         groups = {self.by: self.group, self.also: self.second}
         return {name: group for name, group in groups.items() if name not in ("", column)}
 
@@ -107,7 +108,7 @@ class Card:
 
     @cached_property
     def shown(self) -> tuple[Bar, ...]:
-        """The bars of a small picture, in the declared order. A long list shows the largest bars above zero."""
+        """The bars of a small picture, in the declared order; of a long list the largest bars above zero."""
         kept = self._kept
         if self.ordered:
             return tuple(kept[:MOST_ORDERED])
@@ -161,7 +162,7 @@ def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, ...]:
-    """Computed once per language for all visitors: a paid answer never changes."""
+    """All cards, the highest score first. Cached for all visitors, once per language: a paid answer never changes."""
     look = _look
     drawn = [_card(look, column, picked) for column in look.columns]
     return tuple(sorted(drawn, key=lambda card: -card.score))
@@ -226,8 +227,8 @@ def _at_most(low: float, high: float, times: int) -> str:
 
 
 def note_of(look: Look, column: str, picked: Picked) -> str:
-    """The note of a picture. If no pair of these columns was bought, nor both with a third, it is "untold": an estimate
-    would repeat everyone's figures."""
+    """The code of a picture's note; "" for a measured picture. "untold" if nothing was bought about these columns
+    together: an estimate would repeat everyone's figures."""
     if column in look.query.items:
         return "sets_group" if picked.by else "sets"
     groups = picked.of(column)
@@ -359,7 +360,7 @@ def standing(found: dp.Answer) -> str:
 
 
 def about_all(found: dp.Answer) -> str:
-    """Of a random sample: what the light boxes are, or why there are none."""
+    """For a random sample, a sentence: what the light boxes are, or why there are none. Else empty."""
     if not found.beyond:
         return ""
     if found.population is None:
@@ -369,7 +370,7 @@ def about_all(found: dp.Answer) -> str:
 
 
 def _name(found: dp.Answer) -> str:
-    """An answer, with or without ranges for all such people: that may change."""
+    """The cache key of an answer. It changes when the answer gains or loses its ranges for all such people."""
     return f"{found.receipt['charge']['hash']} {found.beyond}"
 
 
@@ -393,5 +394,5 @@ def _tried(charge: str, columns: Picked, _look: Look) -> HeldBack | None:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _kept(charge: str, _look: Look) -> Look:
-    """One object for all visitors, with its cached results."""
+    """The same look for all visitors, so that they share its cached results."""
     return _look

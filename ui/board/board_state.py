@@ -114,7 +114,7 @@ def link(table: dp.Table, now: dict[str, Any]) -> dict[str, str]:
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
-    """The form that yields an earlier question."""
+    """The form from which an earlier question was built."""
     known = offered(table)  # the declarations may have changed since
     refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)

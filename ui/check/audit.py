@@ -111,7 +111,7 @@ def drawn(example: Example, twin: str) -> Drawn:
 
 
 def draw_more(ready: Prepared, kept: Drawn, report: Callable[[float], object]) -> None:
-    """Draw up to the wanted number or the time limit; draws before an interruption stay."""
+    """Draw until the wanted number or the time limit is reached. Draws before an interruption stay."""
     coins, start, before = BulkCoins(), time.monotonic(), kept.many
     while kept.many < kept.wanted and time.monotonic() - start < kept.seconds:
         batch = min(_BATCH, kept.wanted - kept.many)
@@ -123,7 +123,7 @@ def draw_more(ready: Prepared, kept: Drawn, report: Callable[[float], object]) -
 
 
 def wish(kept: Drawn) -> None:
-    """More draws in the next run of the page."""
+    """Ask for more draws, to be made in the next run of the page."""
     kept.wanted, kept.seconds = min(kept.many + MORE, MOST), LONGER
 
 
@@ -154,7 +154,7 @@ def clean(arriving: dict[str, str]) -> dict[str, str]:
 
 
 def fitted(given: dict[str, str]) -> dict[str, str]:
-    """The table for this question: the default one if the chosen one does not suit it."""
+    """The settings with a table that suits the question: the chosen one if it does, else the default."""
     fits = (given["relation"], given["unit"]) in settings(given["q"])
     return given if fits else given | {name: USUAL[name] for name in ("relation", "unit")}
 
@@ -295,7 +295,7 @@ TABLES = ("A", "B")
 
 
 def two(value: float | Fraction, up: bool | None = None) -> str:
-    """Two decimals, to the nearest or to one side; a float's rounding error moves nothing."""
+    """The number with two decimals, to the nearest or rounded to one side. A float's rounding error moves no digit."""
     scaled = float(value) * 100
     side = None if abs(scaled - round(scaled)) < 1e-6 else up
     return local(f"{_whole(scaled, side) / 100:,.2f}")
@@ -476,7 +476,7 @@ def _column_html(audited: ColumnAudit, name: str, epsilon: str, delta: str) -> s
 
 
 def _many(count: int) -> str:
-    """In full up to a million million, else as a power of ten."""
+    """The number in full below 10¹², else as a power of ten."""
     if count < 10**12:
         return plain(count)
     return "10" + str(len(str(count)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -14,7 +14,7 @@ from dpengine.core.exact import text_of
 from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
-from ui.ask import form, preview
+from ui.ask import form_state, preview
 from ui.data import columns as cards
 from ui.data import draft as drafts
 from ui.data.draft import OUT, Card, Draft
@@ -87,7 +87,7 @@ def _forget(name: str) -> None:
 
 
 def again(table: dp.Table, column: str) -> None:
-    """Open the cards at one column."""
+    """Open the cards, with this column's card unfolded."""
     draft_of(table).opened = column
     open_for(table.name)
 
@@ -125,7 +125,7 @@ def show(below: Callable[[dp.Table], None]) -> None:
     if draft.task is not None:
         _settle(draft, table.name)
     heading("data.change", table=table.name)
-    if (query := form.of_link(table, preview.came_from())) is not None:
+    if (query := form_state.of_link(table, preview.came_from())) is not None:
         paragraph(say("data.change.then", question=query.sentence()), "", role="status")
     if draft.task is not None:
         waiting(draft.task)
@@ -175,7 +175,7 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def show_saved(table: dp.Table) -> bool:
-    """Confirm a change once, right after it was saved; was there one?"""
+    """Confirm a change once, right after it was saved. True if there was one."""
     if st.session_state.get(_CHANGED) != table.name:
         return False
     del st.session_state[_CHANGED]

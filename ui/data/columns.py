@@ -171,7 +171,7 @@ def other_values(card: Card, at: str, values: list[str]) -> None:
 
 
 def _same(text: str) -> str | None:
-    """The usual list with this text, if any."""
+    """The usual list with exactly this text; None if there is none."""
     return next((key for key, usual in LISTS.items() if text.strip() == usual.text), None)
 
 
@@ -255,7 +255,7 @@ def _own_range(card: Card, at: str) -> None:
 
 
 def _finer(step: str, other: str) -> str:
-    """`step` if it is finer than `other`, else nothing."""
+    """`step` if it is finer than `other`, else empty."""
     try:
         return step if read_number(step, "") < read_number(other, "") else ""
     except AllowanceError:
@@ -277,7 +277,7 @@ def usual_step(lower: str, upper: str) -> str:
 
 
 def same_range(card: Card) -> str | None:
-    """The usual range on the card. Several may have the same limits: then only the one that was taken."""
+    """The usual range with the limits on the card. If several have these limits, only the one that the person took."""
     typed = (card.lower, card.upper, card.step)
     found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step) == typed]
     return card.usual if card.usual in found else found[0] if len(found) == 1 else None
@@ -369,7 +369,7 @@ def cells(reading: Candidate, dialect: Dialect) -> list[str]:
 
 
 def fresh_line(draft: Draft, name: str) -> None:
-    """Make its widgets show the card as it is now."""
+    """Forget the line's widgets, so that they are drawn anew from the card."""
     start = f"{at(draft, name)}-"
     for key in [key for key in st.session_state if str(key).startswith(start)]:
         del st.session_state[key]
@@ -413,7 +413,7 @@ def agree(draft: Draft, names: list[str]) -> None:
 
 
 def leave(draft: Draft, names: list[str]) -> None:
-    """Leave these out for now; their guesses are kept for later."""
+    """Leave these columns out. Their guesses stay on the cards, for later."""
     for name in names:
         draft.remember(name)
         draft.card(name).kind = OUT
@@ -436,7 +436,8 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def line(draft: Draft, name: str, yes: bool = True) -> None:
-    """Without `yes` a guess with a single reading has no button: one button below confirms them all."""
+    """Draw a column's line. Without `yes` a guess with a single reading has no button: one button below confirms them
+    all."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)
@@ -455,12 +456,13 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
 
 
 def untouched(draft: Draft, name: str) -> bool:
-    """Was it left out from the start? Then only its name is shown."""
+    """Was the column left out from the start, so that only its name is shown?"""
     return draft.step == "cards" and draft.state(name) == OUT and not draft.can_undo(name)
 
 
 def left_out(draft: Draft, names: list[str]) -> None:
-    """Each with its three likely readings, one tap away, and a card for any other."""
+    """Draw the columns that are left out: each with its three likely readings, one tap away, and a card for any
+    other."""
     with st.container(key="lines-out", gap=None):
         paragraph(say("data.cards.left_out"))
         for name in names:
@@ -473,7 +475,8 @@ def left_out(draft: Draft, names: list[str]) -> None:
 
 
 def _like(reading: Candidate, dialect: Dialect) -> str:
-    """A sample cell, and of a number the range that it stands for: “4 (1–5)”; of a list by a file's labels, two."""
+    """The label of a reading: a sample cell, for a number with its range, as in “4 (1–5)”. Lists by a file's labels
+    show two cells."""
     cell = unmarked(plain(cells(reading, dialect)[: LINES_SHOWN if reading.lines else 1]))
     return f"{cell} ({_in_short(reading)})" if reading.kind == "number" else cell
 
@@ -532,8 +535,8 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 
 def _off(draft: Draft, name: str, column: Column) -> str:
-    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked. Nothing
-    while nobody has said how many people there are: a figure for others could be taken for this file's."""
+    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked. Empty
+    until the number of people is stated: an error for another number could be taken for this file's."""
     if len(draft.sizes) > 1:
         return ""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
@@ -739,7 +742,7 @@ def _from_book(draft: Draft, book: list[foreign.CodedColumn]) -> tuple[dict[str,
 
 
 def _fill_button(draft: Draft, cards: dict[str, Card], place: str, key: str) -> None:
-    """Takes these cards from a code book, which was kept in the session under `place`."""
+    """A button that fills these cards from a code book, which the session holds under `place`."""
     label = say("data.codebook.fill", many=len(cards))
     st.button(label, key=key, on_click=_fill, args=(draft, cards, place), disabled=not cards, type="primary")
 
@@ -814,7 +817,7 @@ def describe(draft: Draft) -> None:
 
 
 def _written(draft: Draft) -> None:
-    """How numbers are read, if a comma may be a decimal sign: the screen of names may have been skipped."""
+    """Say how numbers are read if a comma may be a decimal sign: the person may have skipped the screen of names."""
     if draft.path is None or is_typed(draft.path) or draft.dialect.separator == ",":
         return
     with st.container(horizontal=True, vertical_alignment="center", key="lines-written"):

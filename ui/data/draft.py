@@ -58,7 +58,7 @@ def read_codes(text: str, dialect: dp.Dialect) -> list[Fraction]:
 
 
 def _read_code(part: str, dialect: dp.Dialect, name: str) -> Fraction:
-    """Read as a cell; else as a typed number, if that is unambiguous."""
+    """A number: read like a cell, else as somebody typed it, if that is unambiguous."""
     number = number_reader(dialect)(part)
     if number != "nan":
         return read_number(number, name)
@@ -75,7 +75,7 @@ def _is_single(text: str, dialect: dp.Dialect) -> bool:
 
 
 def written_codes(codes: Iterable[Fraction], dialect: dp.Dialect) -> str:
-    """As `read_codes` takes them."""
+    """Numbers as text that `read_codes` reads."""
     texts = [text_of(code).replace(".", dialect.decimal) for code in codes]
     return "; ".join(texts) + (";" if len(texts) == 1 and "," in texts[0] else "")
 
@@ -353,7 +353,7 @@ _BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
 
 
 def _same(column: Column, other: Column) -> bool:
-    """Are both the same, in whatever order the other spellings come?"""
+    """Do two columns mean the same? The order of other spellings does not matter."""
     if isinstance(column, Category) and isinstance(other, Category):
         return column.labels == other.labels and _parts(column) == _parts(other)
     return column == other
@@ -459,7 +459,7 @@ def listed(text: str) -> tuple[list[str], dict[str, str]]:
 
 
 def typed(text: str, name: str) -> Fraction:
-    """A number of a card, which stores it with English signs in every language."""
+    """The number that a card holds as text: with English signs, whatever the language."""
     with stored():
         return read_typed(text, name)
 
@@ -550,7 +550,7 @@ class Draft:
 
     @property
     def people(self) -> int:
-        """The smallest size."""
+        """The smallest of the table sizes that prices use."""
         return self.sizes[0]
 
     @property
@@ -598,7 +598,7 @@ class Draft:
         return [name for name in self.chosen if self.state(name) in ("guess", "waits")]
 
     def remember(self, name: str) -> None:
-        """Keep the card before a click changes it."""
+        """Store the card's present state, so that the next change can be undone."""
         kept = self.before.setdefault(name, [])
         if not kept or kept[-1] != self.card(name):
             kept.append(replace(self.card(name)))
@@ -676,7 +676,7 @@ def budget(draft: Draft) -> dp.Budget:
 
 
 def allowance(draft: Draft) -> dp.Budget:
-    """The chosen allowance, else the usual one: prices use it."""
+    """The chosen allowance, else the usual one; for prices."""
     try:
         return budget(draft)
     except dp.AllowanceError:
@@ -695,7 +695,7 @@ def table_name(file: str, taken: list[str]) -> str:
 
 
 def taken_name(draft: Draft, taken: list[str]) -> str:
-    """The name from the file, if another table has it and this one got a number instead."""
+    """The file's name if another table has that name, so that this table got a number; else empty."""
     plain_name = table_name(draft.file, [])
     return plain_name if plain_name in taken and draft.name == table_name(draft.file, taken) else ""
 

@@ -43,7 +43,7 @@ PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # parameters of
 
 
 def offer_found(table: dp.Table, first: Sequence[str]) -> None:
-    """`first` are preselected."""
+    """Offer to buy the ranges and lists of some columns. Those in `first` are preselected."""
     declared = table.schema.columns
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
@@ -68,7 +68,7 @@ def offer_found(table: dp.Table, first: Sequence[str]) -> None:
 
 
 def _kind(name: str) -> str:
-    """The kind that the person expects; preselected from the name."""
+    """The kind of contents that the person expects of a column; the name's guess is preselected."""
     idea = presets.suggest(name).kind
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
@@ -173,12 +173,12 @@ def _fits(table: dp.Table) -> list[ColumnFit]:
 
 
 def unfit(table: dp.Table, in_part: bool = False) -> bool:
-    """Does a paid check doubt some column? With `in_part`, also one that fits only in part."""
+    """Does a paid check doubt some column, or leave it unsure? With `in_part`, also if a column fits only in part."""
     return any(fit.doubted or fit.state == UNSURE or (in_part and fit.in_part) for fit in _fits(table))
 
 
 def sure(table: dp.Table) -> bool:
-    """Does a paid check find that every column fits, and not only roughly?"""
+    """Has a paid check found that every column fits, and not only roughly?"""
     return all(fit.checked and fit.fits and not fit.rough for fit in _fits(table))
 
 
@@ -382,7 +382,7 @@ def _check_note(table: dp.Table, seen: dp.Preview) -> str:
 
 
 def _check_button(table: dp.Table, check: dp.Query, kind: Any) -> None:
-    """The check by itself; it comes first if no question includes it."""
+    """A button that buys the check by itself."""
     takes = prices.takes(table, table.preview(check).share)
     label = say("data.fit.all_button", columns=len(check.parameters()["columns"]), share=takes)
     job.ask_button(label, table, check, "done-fit", kind=kind)
@@ -407,7 +407,7 @@ def _at_once(table: dp.Table) -> list[list[Offer]]:
 
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
-    """The same question about other columns, each with its error and its price."""
+    """Links that ask the same question about other columns, each with its error and price."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
         paragraph(say("data.done.alike"), width="content")
         for at, offer in enumerate(others):

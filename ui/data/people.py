@@ -289,7 +289,7 @@ def _likely(draft: Draft) -> None:
 
 
 def _offers(draft: Draft) -> bool:
-    """Are there several such columns? A single clear one is in the field already."""
+    """Are there several columns that identify people by their names? A single clear one is in the field already."""
     return bool(presets.id_columns(draft.names)) and presets.sure_id_column(draft.names) is None
 
 
@@ -321,7 +321,8 @@ def _takes(clicked: str, field: str) -> None:
 
 
 def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
-    """Mark the field's value among the usual options."""
+    """Options of the widget `field`: when its value changes, the widget `usual` marks it if it is one of the
+    `options`."""
 
     def mark() -> None:
         now = st.session_state[field]
@@ -520,7 +521,7 @@ def suggest(draft: Draft) -> None:
 
 
 def _good(draft: Draft, allowance: dp.Budget, people: int | None = None) -> int:
-    """How many good answers an allowance holds."""
+    """About how many good answers an allowance holds."""
     known, unit = drafts.likely(draft) or drafts.schema(draft), drafts.unit(draft)
     asked = price.typical(known, read_relation(draft.relation), people or draft.people, unit)
     return price.good_questions(allowance, asked)
@@ -567,7 +568,7 @@ def _scarce(draft: Draft) -> None:
 
 
 def scarce(draft: Draft, given: dp.Budget) -> str:
-    """Advice if the table holds few answers; else empty."""
+    """A sentence of advice if the table holds few answers; else empty."""
     if draft.about is None or _good(draft, given) >= ENOUGH:
         return ""
     advice = [say("data.care.scarce")]

@@ -31,7 +31,7 @@ class UsualList:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """As the reader's language calls them."""
+        """The list's values in the reader's language."""
         return spelling.spelling_values(self.table, current())[: self.lines]
 
     @property
@@ -527,8 +527,8 @@ def numbers_a_record(name: str) -> bool:
 
 
 def _stems(words: Sequence[str]) -> list[str]:
-    """By what the words begin with, the last one first: in “loan amount” and “gross weight” it says what there is. A
-    participle is so or not, before all else."""
+    """Readings of a column by the beginnings of its name's words. The last word counts first: in “loan amount” and
+    “gross weight” it says what is measured. A participle (yes or no) comes before all others."""
     form = next((readings for pattern, readings in _FORMS if re.fullmatch(pattern, words[-1])), ())
     last, *others = (
         [usual for pattern, readings in _SHORT if re.fullmatch(pattern, word) for usual in readings]

@@ -88,7 +88,7 @@ def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, a
 
 
 def _spent(spend: Fraction) -> str:
-    """A spend relative to the usual allowance, ε = 1: the owner has not chosen one yet."""
+    """A spend in words, relative to the usual allowance of ε = 1: the owner has not chosen one yet."""
     exact = up(spend, 100)
     return say("data.price.part" if exact <= 1 else "data.price.whole", spend=exact, share=percent(exact))
 
@@ -99,7 +99,7 @@ def range_words(column: Number) -> str:
 
 
 def _ends(column: Number) -> tuple[str, str]:
-    """Years have no thousands sign."""
+    """The two ends of a range as text. Years have no thousands sign."""
     lower, upper = plain(column.lower), plain(column.upper)
     return (ungrouped(lower), ungrouped(upper)) if column.lower >= 1_000 and column.upper < 3_000 else (lower, upper)
 

@@ -350,7 +350,7 @@ def file_names(draft: Draft) -> None:
 
 
 def is_typed(path: Path) -> bool:
-    """Not written as lines of text."""
+    """Is the file in a format with cell types, not lines of text?"""
     return is_parquet(path) or is_sheet(path) or is_statistics(path)
 
 
@@ -438,7 +438,7 @@ def _spellings(draft: Draft) -> bool:
 
 
 def _readings(draft: Draft) -> dict[str, list[str]]:
-    """The names by encoding. Of several encodings that agree, only the one in use."""
+    """The file's names under each encoding. Of encodings that agree, only the one in use."""
     assert draft.path is not None
     spelled: dict[str, list[str]] = {}
     for encoding in _LEGACY:
@@ -454,7 +454,7 @@ def _readings(draft: Draft) -> dict[str, list[str]]:
 
 
 def _differing(spelled: dict[str, list[str]]) -> dict[str, str]:
-    """A few names of each spelling that differ from every other spelling."""
+    """A few names of each spelling, those that no other spelling shares."""
     places = [at for at, each in enumerate(zip(*spelled.values(), strict=False)) if len({*each}) > 1]
     for most in range(min(MOST_SPELLED, len(places)), len(places) + 1):
         read = {encoding: plain([names[at] for at in places[:most]]) for encoding, names in spelled.items()}
@@ -479,7 +479,7 @@ def _numbers(draft: Draft) -> None:
 
 
 def _shown_number(draft: Draft) -> str:
-    """The choice below, which is drawn later."""
+    """The number format that the field below shows; it is drawn later."""
     return str(st.session_state.get("declare-numbers") or numbers_of(draft.dialect))
 
 
@@ -641,7 +641,7 @@ def _agree_second(draft: Draft, second: Second) -> None:
 
 
 def let_go_second(draft: Draft) -> None:
-    """Without the second file again."""
+    """Go on without the second file."""
     if draft.second is not None:
         here.forget(draft.second.path)
     draft.second, draft.add_up = None, False

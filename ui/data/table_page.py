@@ -149,7 +149,7 @@ def _summaries(schema: dp.Schema) -> dict[str, dp.Summary]:
 
 
 def done(draft: Draft) -> None:
-    """Right after it was added."""
+    """The page right after the table was added."""
     assert draft.added is not None
     try:
         table = open_table(draft.added.name)

@@ -102,7 +102,7 @@ def _left(used: Fraction, beside: str = "") -> str:
 
 
 def _ways(*ways: tuple[str, str]) -> str:
-    """The first as a button."""
+    """The ways on as links, the first one as a button."""
     links = [link(address, say(code), "" if place else "button") for place, (address, code) in enumerate(ways)]
     return f'<p class="ways">{"".join(links)}</p>'
 

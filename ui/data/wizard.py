@@ -37,7 +37,8 @@ Work = Callable[[Callable[[float], None]], Any]
 
 
 class Task:
-    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set. `size`: of the file."""
+    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set. `size`: the file's
+    bytes."""
 
     def __init__(self, purpose: str, work: Work, stoppable: bool = True, size: int = 0) -> None:
         self.purpose = purpose
@@ -263,7 +264,7 @@ def forward(draft: Draft) -> None:
 
 
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
-    """Run `check` after a click. True if it passes; else the page runs again and shows the complaint."""
+    """Run `check` after a click. True if it passes. Else the page runs again and shows the complaint."""
     draft.pressed = True
     try:
         check()
@@ -303,7 +304,7 @@ def _so_far(draft: Draft) -> None:
 
 
 def adding(place: str) -> tuple[bool, dp.AllowanceError | None]:
-    """Follows a task that adds a table, kept in the session under `place`: shows its progress, and opens the table when
+    """Follow a task that adds a table (the session holds it under `place`): show its progress, and open the table when
     it is done. Returns whether it runs, and its error."""
     task: Task | None = st.session_state.get(place)
     if task is None:
@@ -319,7 +320,7 @@ def adding(place: str) -> tuple[bool, dp.AllowanceError | None]:
 
 
 def begin_adding(place: str, work: Work) -> None:
-    """Start such a task without a draft."""
+    """Start a task that adds a table, without a draft; `adding` follows it."""
     task = st.session_state[place] = Task("add", work)
     task.wait(PATIENCE)
 

@@ -104,7 +104,7 @@ def _areas(result: Figures, axis: Axis, tall: float) -> str:
 
 
 def _outline(losses: Floats, law: Floats, axis: Axis, tall: float, side: tuple[float, float]) -> str:
-    """The outline with one bar for each loss, without invisible ones."""
+    """The outline of one bell as CSS points: a bar for each loss, without bars too low to see."""
     step = float(losses[1] - losses[0])
     points: list[tuple[float, float]] = []
     for loss, chance in zip(losses.tolist(), law.tolist(), strict=True):

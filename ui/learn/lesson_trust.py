@@ -43,7 +43,8 @@ HONEST = tuple(map(str, trust_models.SHARES))
 
 
 def shown(given: Given) -> tuple[str, ...]:
-    """A language that has no words for the other pictures shows the first one only."""
+    """The names of the settings to show. A language without words for the other pictures has those of the first
+    only."""
     if "trust_page" not in MEANT[current()]:
         return _MATTERS["errors"]
     return ("look", *_MATTERS[given["look"]])
@@ -126,7 +127,7 @@ def _people(played: Stages | None) -> str:
 
 @cache
 def ways(people: int) -> tuple[Way, ...]:
-    """“How many?” under each trust model, for so many made-up people."""
+    """“How many?” under each trust model, for this many made-up people."""
     schema = Schema({"c": Category(["yes", "no"], unknown="no", missing="no")})
     given = {"epsilon": demo.EPSILON, "delta": demo.DELTA, "where": [["c", "in", ["yes"]]]}
     return trust_models.ways(Facts("people", schema, Unit.rows(), "replace", people), "count", given)
@@ -264,7 +265,7 @@ WHO = ("person", "server", "shuffler", "reader")
 
 
 def _who(given: Given) -> Drawn:
-    """Who could learn what."""
+    """Who could learn what, under each trust model."""
     head = "".join(f"<th scope='col'>{escape(say(f'trust.who.{who}'))}</th>" for who in WHO)
     body = ""
     for model in ("central", "shuffle", "local"):

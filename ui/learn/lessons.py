@@ -159,7 +159,7 @@ def _screen(number: int) -> None:
 
 
 def _kept_together(line: str) -> str:
-    """No line break inside 50 % or ε = 1."""
+    """The line as HTML that does not break inside 50 % or ε = 1."""
     return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
 
 

@@ -59,7 +59,7 @@ def fits_of_answer(answer: dp.Answer) -> Fits:
 
 
 def repeated(name: str) -> bool:
-    """Do ids of this table repeat though one row each was declared?"""
+    """Did a paid check find ids that repeat, though one row for each was declared?"""
     return bool(fits_of_answers(name).repeated)
 
 
@@ -79,7 +79,8 @@ def fits_of_table(name: str) -> Fits:
 
 @lru_cache(maxsize=64)
 def _known(name: str, folder: Path, head: str) -> Fits:
-    """Cached per state of the ledger: a page with many cards asks once. The cache holds released answers alone."""
+    """What paid checks say about a table's columns. Cached until the ledger grows, as a page with many cards asks
+    often. The cache holds released answers alone."""
     return workspace().table(name).fits()
 
 
@@ -96,7 +97,7 @@ def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
 
 
 def fit_in_short_html(entry: dp.Entry) -> str:
-    """For a line that links to an answer: what was declared anew since, and what paid checks doubt."""
+    """A short note beside a link to an answer: what was declared anew since, and what paid checks doubt."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
     since = _since_then(entry.charge.claim, entry.charge.table)
@@ -199,7 +200,7 @@ def _column_way(answer: dp.Answer, column: str) -> str:
 
 
 def _back(query: dp.Query) -> dict[str, str]:
-    """The question to come back to after that, where Ask asks it."""
+    """The address parameter by which a column's card leads back to this question; empty if Ask does not ask it."""
     if "ask" not in query.card.asked_on or query.card.behind:
         return {}
     given = {"q": query.card.key} | {name: value for name, value in query.parameters().items() if name != "noise"}
@@ -221,7 +222,7 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
 
 
 def _of_fitting(answer: dp.Answer, title: str) -> str:
-    """Where only cells that fit count: the headline with the share of cells that it is about."""
+    """The headline; if only cells that fit count, with their share."""
     fitting = answer.query.where.fitting()
     fits = [fit for fit in fits_of_answer(answer).about(answer.query) if fit.column in fitting and fit.found]
     if not fits:
@@ -233,7 +234,7 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
 
 
 def _one_sided(answer: dp.Answer, title: str) -> str:
-    """Where cells beyond one end of the range count as that end: the headline says on which side the truth lies."""
+    """The headline; if cells beyond one end of the range count as that end, it says on which side the truth lies."""
     if not isinstance(answer.value, int | float | Fraction) or says_nothing(answer):
         return title
     sides = {fit.moves(answer.query) for fit in fits_of_answer(answer).between(answer.query)} - {""}
@@ -241,7 +242,7 @@ def _one_sided(answer: dp.Answer, title: str) -> str:
 
 
 def _of_rows(answer: dp.Answer, title: str) -> str:
-    """Where many people may have more rows than count: the headline with the limit on rows."""
+    """The headline; if many people may have more rows than count, it says the limit."""
     most = fits_of_answer(answer).cut_rows(answer.query)
     return title if most is None else say("fit.of_rows", most=most, finding=title[:1].lower() + title[1:])
 

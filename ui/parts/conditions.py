@@ -38,7 +38,7 @@ def group_options(schema: dp.Schema, numbers: bool = True) -> list[str]:
 
 
 def group_rules(schema: dp.Schema, name: str) -> list[str]:
-    """The rules that give the days of a column more than one group, and no more groups than the engine takes."""
+    """The rules that group this column of days into at least two groups, and at most as many as the engine takes."""
     found = []
     for rule in OF_DAYS:
         try:
@@ -72,7 +72,7 @@ def read_groups(text: str) -> Any:
 
 
 def group_option(given: Any) -> str:
-    """The option that a question's own groups, or its column, belong to."""
+    """The picker's option for a question's column or groups, without their step or edges."""
     if not isinstance(given, dict):
         return str(given or "")
     if "title" in given:
@@ -101,7 +101,7 @@ def chosen_groups(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
 
 
 def usual_step(column: dp.Number) -> Fraction:
-    """1, 2 or 5 with zeros, so that there are a few groups: of ages, tens."""
+    """A round step (1, 2 or 5 with zeros) that gives a few groups: tens for ages."""
     power = decade(column.upper - column.lower)
     for step in one_two_five(power / 10, power):
         if step >= column.step and floor(column.upper / step) - floor(column.lower / step) < USUAL_GROUPS:
@@ -180,14 +180,14 @@ def _idle(schema: dp.Schema, rows: list[Any]) -> None:
 
 
 def _simple(row: Any) -> bool:
-    """Can one line of pickers draw it? Of groups those of days."""
+    """Can one line of pickers draw this condition? On groups it can only if they are groups of days."""
     if not isinstance(row, list) or len(row) != 3:
         return False
     return isinstance(row[0], str) or (isinstance(row[0], dict) and "by" in row[0] and row[1] in ("in", "="))
 
 
 def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> list[Any]:
-    """A line in which nothing is picked yet is a condition too, which the engine refuses in one sentence: left out, the
+    """The conditions of all lines. A line with nothing picked is one too, and the engine refuses it: left out, the
     answer would be about more people than the page seems to say."""
     known = [rows[place] if place < len(rows) else None for place in range(count)]
     return [_condition(table, row, f"{kind}-{place}{fields.turn_picker()}") for place, row in enumerate(known)]

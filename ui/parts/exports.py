@@ -125,7 +125,7 @@ def _parts(query: dp.Query) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 def _beyond(answer: dp.Answer, label: str = "") -> tuple[Any, ...]:
-    """The ends for all such people; one pair for the whole of a list of names."""
+    """The ends of a part's range for all such people; for a list of names, one pair for the whole answer."""
     found = answer.population
     return () if found is None else found[label] if isinstance(found, dict) else found
 

@@ -26,8 +26,8 @@ WHEN_OPENED = True  # False: what is folded is drawn at once, for tests that rea
 
 @contextmanager
 def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
-    """An expander; yields whether to draw what is inside: not before it is first opened, because a browser takes long
-    over what nobody sees. Closed again, it stays drawn, so its fields keep what they hold. It opens when `expanded`
+    """An expander; yields whether to draw its content. What is inside is not drawn before somebody opens it, as
+    browsers are slow with it. Closed again, it stays drawn, so its fields keep their values. It opens when `expanded`
     turns true."""
     drawn, before = f"{key}-drawn", f"{key}-expanded"
     if expanded and not (key in st.session_state and st.session_state.get(before)):
@@ -55,7 +55,8 @@ def whole_inside(value: Any, least: int, most: int, usual: int) -> int:
 
 
 def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
-    """One of a few options, side by side. `code` is the label; `words` begins the codes of the options, if others."""
+    """Pick one of a few options, side by side. `code` is the label's code; options have codes that begin with `words`,
+    or else with `code`."""
     more = {"format_func": lambda option: say(f"{words or code}.{option}")} | more
     return str(st.segmented_control(say(code), options, default=now, required=True, key=key, **more) or now)
 
@@ -66,13 +67,14 @@ def number_key(key: str) -> str:
 
 
 def number_field(label: str, text: str, key: str, where: Any = st, unit: str = "", **options: Any) -> str:
-    """A number as an address holds it. The engine refuses what it cannot read."""
+    """A field for a number; returns its text in English notation, as addresses hold it. The engine refuses what it
+    cannot read."""
     typed = where.text_input(label, local(text), key=number_key(key), **options)
     return _kept(text, as_typed(str(typed or ""), unit))
 
 
 def _kept(text: str, found: str) -> str:
-    """Keeps the address's notation, such as 1e-8, while the number is the same."""
+    """`found`, or `text` if that is the same number: an address keeps its notation, such as 1e-8."""
     try:
         return text if read_number(text, "") == read_number(found, "") else found
     except AllowanceError:
@@ -80,7 +82,7 @@ def _kept(text: str, found: str) -> str:
 
 
 def kept_number(label: str, text: str, key: str, where: Any = st, **options: Any) -> str:
-    """The same for a field that callbacks set: they write `local` texts under its `number_key`."""
+    """A `number_field` whose value callbacks may set: they write a `local` text under its `number_key`."""
     st.session_state.setdefault(number_key(key), local(text))
     return as_typed(str(where.text_input(label, key=number_key(key), **options) or ""))
 
@@ -108,12 +110,12 @@ def forget_pickers() -> None:
 
 
 def turn_picker() -> str:
-    """The end of a picker's key, which changes when a link arrives."""
+    """The end of a picker's key. It changes when a link or a callback replaces the form."""
     return f"-{st.session_state[_TURN]}" if st.session_state.get(_TURN) else ""
 
 
 def word(text: str) -> None:
-    """What stands between two pickers."""
+    """The words between two pickers of a sentence."""
     st.html(f'<p class="word">{escape(text)}</p>', width="content")
 
 
@@ -146,8 +148,8 @@ def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> 
 
 
 def odds_after(prior: int, epsilon: Fraction) -> Fraction:
-    """The largest suspicion after all answers, in percent, rounded up to three digits; above 90 to more, so that two
-    digits of its distance from 100 show."""
+    """The largest suspicion after all answers, in percent, rounded up to three digits; above 90 to more, so that its
+    distance from 100 has two."""
     exact = suspicion(Fraction(prior, 100), epsilon) * 100
     last = decimal_of(exact).adjusted() - 2
     if 100 - 10 < exact < 100:

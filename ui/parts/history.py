@@ -89,7 +89,7 @@ def _act_row(act: Act, columns: int) -> str:
 
 
 def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
-    """By request: what several answers to one question show together, for the row of the newest."""
+    """For questions answered several times: the combined range in words, by the request of the newest answer."""
     seen: dict[str, list[dp.Entry]] = {}
     for entry in entries:
         claim = entry.charge.claim
@@ -120,7 +120,7 @@ def _kind(name: str) -> str:
 
 
 def when(at: str) -> str:
-    """To the minute; the ledger keeps UTC, and every page says so."""
+    """A ledger time, in UTC, to the minute."""
     return f"{day(at[:10])} {at[11:16]}"
 
 
@@ -136,12 +136,12 @@ def answer_link(charge: Charge) -> str:
 
 
 def point_to(charge: Charge) -> None:
-    """That this answer is an earlier one, and the way to the newest."""
+    """A note that this answer is not the newest, with a link to that one."""
     paragraph(link(answer_link(charge), say("ask.newer", sentence=sentence_of(charge))))
 
 
 def receipt_link(address: str, hashed: str) -> Html:
-    """To an answer, from its row in a table."""
+    """A link from a table's row to the answer's receipt."""
     return Html(f'<a href="{address}" target="_self">{escape(say("history.open"))}&nbsp;<code>{hashed[:8]}</code></a>')
 
 
@@ -165,7 +165,8 @@ def address_of(table: str, request: str, page: str = "ask", name: str = "answer"
 
 
 def earlier(title: str, answers: Sequence[dp.Answer], page: str, name: str, but: str | None) -> None:
-    """Earlier answers of a page, newest first, without that of the request `but`: free to open."""
+    """Links to a page's earlier answers, newest first, but not to the answer of the request `but`: opening one is
+    free."""
     others = [answer for answer in answers if answer.request_id != but]
     heads = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")]
     rows = [(when(one.at), one.sentence, in_short(one), receipt_of(one, page, name)) for one in others]

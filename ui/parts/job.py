@@ -86,7 +86,8 @@ def ask_button(
 
 
 def next_request(*what: object) -> str:
-    """The id that a click on this will use, however often it is clicked: chosen before the click, until `renew`."""
+    """The id for the next click on what `what` names. It is chosen before the click and stays until `renew`, however
+    often one clicks."""
     waiting: dict[tuple[object, ...], str] = st.session_state.setdefault(_NEXT, {})
     return waiting.setdefault(what, new_request())
 
@@ -135,7 +136,8 @@ def renew(request: str) -> bool:
 
 
 def running(table: dp.Table, query: dp.Query) -> str | None:
-    """The request that is asking this question now, in another tab or by another person."""
+    """The request by which somebody is asking this question at this moment, in another tab or elsewhere; None if nobody
+    is."""
     last = table.last_asked(query)
     if last is None or last.outcome is not None or workspace().job(last.charge.request).over:
         return None
@@ -181,7 +183,8 @@ def wait(request: str) -> None:
 
 @st.fragment(run_every=0.3)
 def elsewhere(request: str) -> None:
-    """Waits for another person's question; then the page offers its answer."""
+    """Says that somebody else is asking this question; when it is answered, reloads the page, which offers the
+    answer."""
     if workspace().job(request).over:
         st.rerun()
     hint(say("ask.running"))
@@ -232,7 +235,7 @@ def show_refusal() -> None:
 
 
 def too_much(table: dp.Table, code: str = "ask.too_much") -> None:
-    """A question does not fit into what is left."""
+    """Says that a question does not fit into what is left of the allowance."""
     left = table.meter().unused
     refused(say(code, left=percent_left(left)) if left else say("ask.nothing_left"))
 

@@ -58,7 +58,7 @@ def show(table: dp.Table) -> None:
 
 
 def closed(table: dp.Table) -> None:
-    """On a page that asks: this table is closed."""
+    """Say on a page that asks that its table is closed."""
     paragraph(closed_words(table.closed or "seal"), "lead")
     st.page_link(nav.page("answers"), label=say("owner.earlier"), query_params=nav.to_ledger(table.name))
 
@@ -74,7 +74,7 @@ def _head(act: str, **facts: str) -> None:
 
 
 def _button(act: str, name: str, do: Callable[[str], None]) -> None:
-    """The button of an act, and its result beside it."""
+    """The button of an owner's act, with the result of the last click."""
     st.button(say(f"owner.{act}_do"), key=f"owner-{act}", on_click=do, args=(name,))
     requests.show_feedback(f"owner-{act}-{name}")
 

@@ -25,7 +25,8 @@ _SAID = "people-said"
 
 
 def act(place: str, done: str, work: Callable[[], object], **facts: object) -> bool:
-    """One call of the engine, and what to say of it beside its button. `work` may return facts for the sentence."""
+    """Do one call of the engine (`work`), and store the message for `show_feedback`. `work` may return facts for the
+    sentence. True if it was done."""
     try:
         found = work()
     except dp.AllowanceError as complaint:
@@ -81,7 +82,7 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
 
 
 def own_short(price: dp.Preview) -> str | None:
-    """Why a question does not fit into the person's own share, in parts of that share; None if it fits."""
+    """A sentence: why a question does not fit into the person's own share, in parts of that share. None if it fits."""
     if not price.covered:
         return say("people.question_not_granted")
     if price.admissible or price.own_share is None or price.own_left is None:
@@ -138,7 +139,7 @@ def elsewhere(tables: Collection[str]) -> None:
 
 
 def _own() -> list[AskedFor]:
-    """Newest first."""
+    """The person's own requests, newest first."""
     return [wish for wish in reversed(face().wishes()) if wish.wanted.actor == person.person()]
 
 

@@ -50,7 +50,7 @@ def missing_place(table: dp.Table) -> dict[str, str]:
 
 
 def wanted_columns(table: dp.Table) -> list[str]:
-    """The columns that the visitor came to have found; they need no further reminder."""
+    """The undeclared columns, if the visitor came to have them found. No further page reminds of them then."""
     if not st.query_params.get(_FIND) or st.query_params.get("answer"):
         return []
     leave_missing(table.name)

@@ -68,7 +68,7 @@ def wished(table: dp.Table | None, wish: ShareRequest, called: dict[str, str]) -
 
 
 def _promise(table: dp.Table) -> str:
-    """The table's promise: now, and however its allowance is used. No granted share changes the second."""
+    """What the table promises: now, and however its allowance is used. Granting shares does not change the second."""
     meter = table.meter()
     now, whole = (fields.odds_after(_PRIOR, epsilon) for epsilon in (meter.spent_epsilon, meter.epsilon))
     sentence = say(f"grants.odds.{table.facts.relation}", prior=_PRIOR, now=now, whole=whole)

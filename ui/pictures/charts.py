@@ -42,12 +42,12 @@ def text(words: str) -> str:
 
 
 def _figures(span: Sequence[float]) -> str:
-    """An axis that could hold years has no commas: 1950, but 12,000."""
+    """The number format of an axis. One that could hold years has no commas: 1950, but 12,000."""
     return "" if span[0] >= 1_500 and span[1] < 2_200 else ","
 
 
 def _across(figure: Sketch, title: str, **look: Any) -> None:
-    """The horizontal axis, with a line and its title."""
+    """Style the horizontal axis, with a line and its title."""
     figure.update_xaxes(showline=True, title={"text": text(title)}, **look)
 
 
@@ -185,7 +185,7 @@ def ranges(
 def behind_boxes(
     values: Mapping[str, Any], behind: Mapping[str, tuple[float, float]] | None, half: float
 ) -> list[dict[str, Any]]:
-    """The lighter ranges, where there is a value to be behind of."""
+    """Boxes for the lighter ranges, for bars that have a value."""
     colours = palette()
     look: dict[str, Any] = {"type": "rect", "fillcolor": _see_through(colours.left_soft, 0.6), "layer": "above"}
     look |= {"line": {"color": colours.left, "width": 1, "dash": "dot"}, "opacity": 0.8}
@@ -203,7 +203,8 @@ def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool
 
 
 def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
-    """The axis of the informative values; an uninformative group does not stretch it. None: of all values."""
+    """The ends of the axis, over the informative values: an uninformative group does not stretch it. None if all values
+    count."""
     telling = {name: value for name, value in values.items() if value is not None}
     ends = [end for name, value in telling.items() for end in (value, *(intervals or {}).get(name, ()))]
     if len(ends) == 0 or None not in values.values() or any(isinstance(end, str) for end in ends):

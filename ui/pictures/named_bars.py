@@ -34,7 +34,7 @@ class NamedBar:
 
 
 def sketch(bars: Sequence[NamedBar], ends: tuple[float, float], estimated: bool = False) -> Sketch:
-    """`ends` of the scale; `estimated` bars have a broken edge."""
+    """The bars on a scale between `ends`. Bars that are `estimated` have a broken edge."""
     colours, places = palette(), list(range(len(bars)))
     line, size = (_THIN, 11) if len(bars) > _MANY else (_LINE, 13)
     figure = Sketch(line * len(bars), xaxis={"visible": False, "range": [end * 1.02 for end in ends]})

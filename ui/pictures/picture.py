@@ -138,7 +138,7 @@ def boxes(rows: Iterable[tuple[str, str, str]]) -> str:
 
 
 def meter(share: float, words: str, refused: bool = False) -> str:
-    """The used part of an allowance, drawn like the page's meter; red above the whole."""
+    """The used part of an allowance, drawn like the page's meter; with a red end if a question was `refused`."""
     gone = f'<span class="gone" style="width:{100 * min(share, 1):.2f}%"></span>'
     over = '<span class="over" style="width:4%"></span>' if refused else ""
     label = f'<div class="words"><span>{escape(words)}</span></div>'

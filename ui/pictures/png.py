@@ -33,12 +33,12 @@ Point = tuple[float, float]
 
 
 def standalone(html: str) -> list[str]:
-    """The pictures inside some HTML, each as a file of its own."""
+    """The pictures inside some HTML, each as the text of an SVG file."""
     return re.findall(r"<svg\b.*?</svg>", html, flags=re.S)
 
 
 def svg_file(picture: str) -> str:
-    """A picture with its colours, to use outside the page."""
+    """The picture as the text of an SVG file, with the light theme's styles inside, to use outside the page."""
     # Where all of a colour is meant no opacity is stated: a rule would undo that of a lighter shape.
     faded = {name: f";opacity:{part}" if part < 1 else "" for name, (_, part) in _FILLED.items()}
     rules = [f".{name}{{fill:{colour}{faded[name]}}}" for name, (colour, _) in _FILLED.items()]

@@ -222,7 +222,7 @@ class _Drawing:
         return f'<div class="upright"><span>{title}</span></div><div class="beside"{size}>{labels}</div>'
 
     def _beside(self) -> str:
-        """What stands at the end of each row."""
+        """The values at the end of each row."""
         beside = self.layout.get("beside", ())
         labels = "".join(
             f'<span style="margin-top:{self.down(at):.1f}px;color:{colour}">{escape(words)}</span>'
@@ -327,7 +327,7 @@ class _Drawing:
         return (number - self.x.low) / ((self.x.high - self.x.low) or 1.0) * ACROSS
 
     def _whole(self, centre: float, flat: bool) -> str:
-        """Where somebody points at a bar: its whole row or column."""
+        """For somebody who points at a bar: its whole row or column, as the area that shows the figures."""
         if flat:
             top, low = sorted((self.down(centre - 0.5), self.down(centre + 0.5)))
             return f"left:0;width:100%;top:{top:.1f}px;height:{low - top:.1f}px"
@@ -460,7 +460,8 @@ class _Drawing:
 
 
 def _nearest(axis: _Axis, trace: dict[str, Any], place: float) -> tuple[Any, Any]:
-    """The height of a curve at its point nearest to a place, and that point; None where the curve is not."""
+    """A curve's height at its point nearest to a place, and that point. The height is None if the point is not
+    close."""
     pairs = list(zip(_list(trace["x"]), _list(trace["y"]), strict=True))
     x, y = min(pairs, key=lambda pair: abs(axis.place(pair[0]) - place))
     return (y, x) if abs(axis.place(x) - place) < 0.06 else (None, x)
@@ -476,7 +477,8 @@ def _ends(trace: dict[str, Any], name: str) -> Iterator[float]:
 
 
 def _stepped(points: list[tuple[float, float]], shape: str) -> list[tuple[float, float]]:
-    """With the corners of stairs: each height holds until the next point (hv), or halfway to it (hvh)."""
+    """The points of a line with the corners of stairs: each height holds until the next point (hv), or halfway to it
+    (hvh)."""
     if shape not in ("hv", "hvh") or len(points) < 2:
         return points
     turned = [points[0]]
@@ -491,14 +493,14 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _step(low: float, high: float, most: int) -> float:
-    """1, 2 or 5 times a power of ten, so that there are at most so many ticks."""
+    """A step of 1, 2 or 5 times a power of ten that gives at most `most` ticks."""
     rough = max((high - low) / most, 1e-12)
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * each for each in (1, 2, 5, 10) if power * each >= rough * (1 - 1e-9))
 
 
 def _apart(ticks: list[tuple[float, str]], tall: int, least: int) -> list[tuple[float, str]]:
-    """Every so manyth tick, so that their labels do not touch."""
+    """Every second, third … tick, so that their labels do not touch."""
     if len(ticks) < 2:
         return ticks
     gap = abs(ticks[-1][0] - ticks[0][0]) * tall / (len(ticks) - 1)
@@ -528,6 +530,6 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_none(look: dict[str, Any]) -> dict[str, Any]:
-    """Without None values, which leave a setting as it is."""
+    """The settings without those that are None."""
     kept = {name: part for name, part in look.items() if part is not None}
     return {name: _without_none(part) if isinstance(part, dict) else part for name, part in kept.items()}

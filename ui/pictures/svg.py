@@ -169,7 +169,7 @@ class Axis:
         return [number * step for number in range(first, math.floor(self.high / step) + 1)]
 
     def labels(self, x: float) -> str:
-        """The labels of an upright axis, to the left of x."""
+        """The labels of an upright axis, to the left of `x`."""
         figures = [(self.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))) for tick in self.ticks()]
         return "".join(f'<text x="{x}" y="{y:.1f}" text-anchor="end">{figure}</text>' for y, figure in figures)
 

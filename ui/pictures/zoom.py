@@ -24,7 +24,7 @@ _CONFIG = {"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": [
 
 @contextmanager
 def pictures(wanted: bool) -> Iterator[None]:
-    """Charts drawn inside can be zoomed into, if a reader wanted it."""
+    """Within this context, charts can be zoomed into if a reader `wanted` it."""
     before = _wanted.set(wanted)
     try:
         yield
@@ -33,7 +33,7 @@ def pictures(wanted: bool) -> Iterator[None]:
 
 
 def shown(sketch: Sketch, alt: str, key: str) -> bool:
-    """Draw it by Plotly where that is wanted. Says whether it did."""
+    """Draw the picture by Plotly if the reader wanted it. True if it was drawn."""
     if _wanted.get():
         st.plotly_chart(figure(sketch), theme=None, config=_CONFIG, alt=alt, key=f"zoom-{key}")
     return _wanted.get()

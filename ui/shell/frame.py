@@ -34,7 +34,8 @@ def draw(table: dp.Table | None) -> None:
 
 
 def pick_table(table: dp.Table, page: str, here: bool = False) -> None:
-    """A picker for the page's table, beside the meter, or `here`. Choosing another table opens it."""
+    """Draw the picker for the page's table: beside the meter, or if `here` where it is called. Choosing another table
+    reloads the page with it."""
     names, labels = table_names(), table_labels()
     now, key = names.index(table.name), f"{page}-table-{labels[table.name]}"
     longest = min(max(130, 60 + 9 * len(labels[table.name])), 300)

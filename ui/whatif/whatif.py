@@ -28,7 +28,7 @@ from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import alternatives, lecture_curves, whatif
 from dpengine.planning import both_ranges as both
 from dpengine.planning.whatif_pictures import Picture, picture
-from ui.ask import form, preview
+from ui.ask import form_state, preview
 from ui.parts import exports, fields
 from ui.pictures import charts
 from ui.pictures.sketch import Sketch
@@ -138,12 +138,12 @@ def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def _offered(table: dp.Table, own: bool) -> list[str]:
-    return [key for key in whatif.offered() if not own or whatif.sized(key) or form.choices(table, key)]
+    return [key for key in whatif.offered() if not own or whatif.sized(key) or form_state.choices(table, key)]
 
 
 def _columns(table: dp.Table, key: str, own: bool) -> list[str]:
     """The columns of the open table that the question may be about."""
-    return form.choices(table, key) if own and not whatif.sized(key) and whatif.typed(key) - {"share"} else []
+    return form_state.choices(table, key) if own and not whatif.sized(key) and whatif.typed(key) - {"share"} else []
 
 
 def _second(table: dp.Table, given: dict[str, str]) -> dict[str, str]:

@@ -147,7 +147,7 @@ def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
 
 
 def _asked(query: OfRows, name: str) -> str:
-    """What the same spend would give if asked instead of published (thesis, Remark 7.1)."""
+    """What the question would give if it were asked at the same spend instead of published (thesis, Remark 7.1)."""
     instead = asked_instead(query, name)
     if instead is None:
         return ""
@@ -159,7 +159,7 @@ def _asked(query: OfRows, name: str) -> str:
 
 
 def _three(size: Fraction) -> str:
-    """Three digits, because two ways may differ in the third."""
+    """The size to three digits, because two ways may differ only in the third."""
     return to_figures(float(size), 3)
 
 
@@ -359,7 +359,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
 
 
 def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
-    """A choice that the address keeps."""
+    """Pick one of the `options`; the address keeps the choice under `parameter`. A single option is not drawn."""
     now = st.query_params.get(parameter)
     if len(options) == 1:
         return options[0]
@@ -423,7 +423,7 @@ def _percentile(table: dp.Table, estimate: Estimate, published: Published, name:
 
 
 def _counts(each: dict[str, Estimate], published: Published, name: str, kind: str = "counts") -> bool:
-    """False if they say nothing."""
+    """Draw the counts of a column. If no range excludes anything, say so and return False."""
     if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each.values()):
         _line(say("answer.nothing"), say(f"publish_page.{kind}_nothing"))
         return False
@@ -448,13 +448,13 @@ def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
 
 
 def _shown(published: Published, name: str, value: float | Fraction) -> str:
-    """A position on a column for readers: a number or a day."""
+    """A place in a column as people read it: a number, or a day."""
     ordered = published.query.facts.schema[name]
     return day(published.day(name, float(value))) if isinstance(ordered, dp.Date) else plain(value)
 
 
 def _drawn(each: dict[str, Estimate], rows: int, name: str) -> None:
-    """Bars with whiskers, and a list with each value's share."""
+    """Draw each value's count with its range, and a folded list with each value's share."""
     each = {called(label): Estimate(*(min(max(end, 0), rows) for end in astuple(bar))) for label, bar in each.items()}
     first = dict(list(each.items())[:MOST_SHOWN])
     ranges = {label: (bar.low, bar.high) for label, bar in first.items()}

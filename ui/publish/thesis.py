@@ -112,7 +112,7 @@ def _digits(table: Printed) -> list[int]:
 
 
 def _cell(cell: Cell, digits: int) -> Html:
-    """Our values; below them the printed ones, and where a random one must lie."""
+    """Our values, below them the printed ones, and the range in which a random figure must lie."""
     here = _figure(cell.here, digits)
     lines = []
     if cell.printed != "":

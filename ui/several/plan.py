@@ -52,7 +52,7 @@ def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, 
 
 
 def show_run(table: dp.Table, run: str) -> bool:
-    """The run in the URL; False where nothing was charged, and the plan is shown again."""
+    """Draw the run in the URL. False if nothing was charged: then the page shows the plan again."""
     found = table.run(run)
     if not found.over:
         progress(table, run)
@@ -99,7 +99,8 @@ def _results(table: dp.Table, found: PlanRun) -> None:
 
 
 def _unchecked(table: dp.Table, queries: list[dp.Query], checks: Sequence[dp.Query] = ()) -> str:
-    """Which columns of these questions nobody has checked, nor will by these checks; empty if there are none."""
+    """The columns of these questions that nobody has checked and that these `checks` do not cover, in a sentence; empty
+    if there are none."""
     covered = {name for check in checks for name in check.parameters()["columns"]}
     names = set[str]().union(*(query.to_check() for query in queries)) - covered
     columns = [(name, column) for name, column in table.schema.columns.items() if name in names]
@@ -143,7 +144,7 @@ def add_button(table: dp.Table, query: dp.Query) -> None:
 
 
 def in_plan(table: dp.Table) -> None:
-    """The number of questions in the plan, with a link."""
+    """A link to the plan, with the number of its questions; nothing if it is empty."""
     rows = len(current_plan(table).rows)
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
@@ -436,7 +437,7 @@ def _left(table: dp.Table) -> Plan:
 
 
 def _keep(table: dp.Table, plan: Plan | None) -> None:
-    """Keep the plan for the person's next session; None deletes it."""
+    """Store the plan for the person's next session; None deletes the stored one."""
     now = "" if plan is None or not plan.rows else canonical([plan.text(), plan.keep])
     if plan is not None and plan.kept == now:
         return

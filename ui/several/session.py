@@ -61,7 +61,7 @@ def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others:
 
 
 def _outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool) -> tuple[str, bool]:
-    """And whether they claim anything."""
+    """The words of `outward_words`, and whether they claim anything."""
     # Claimed if nothing else is released in between; None if it is useless.
     bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:
@@ -82,7 +82,7 @@ def _outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others
 
 
 def splitting(query: AdaptiveSession, past: Past) -> str:
-    """With few questions, splitting the people gives narrower bounds. After other releases the comparison is invalid: a
+    """How splitting the people compares: with few questions its bounds are narrower. Empty after other releases: a
     question about a part may depend on what was released about it."""
     if past != Past.NOTHING or not claimable(query):
         return ""
@@ -112,7 +112,7 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
 
 
 def _enough(query: AdaptiveSession) -> str:
-    """How many people would be enough, if these are too few."""
+    """A sentence with the number of people that would be enough, if these are too few; else empty."""
     least = people_needed.least_people(query.questions, WISHED, query.beta)
     if least is None or least <= query.people:
         return ""
@@ -126,7 +126,7 @@ def _row(bound: Width) -> tuple[str, str]:
 
 
 def outward_range(taken: Taken) -> str:
-    """An answer's range for the population, in its unit; empty if none is claimed."""
+    """An answer's range for the population, in the answer's unit; empty if none is claimed."""
     if taken.population is None:
         return ""
     low, high = (with_unit(taken.query, end) for end in rounded_range(*taken.population))
@@ -145,7 +145,7 @@ def value_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
 
 
 def ranges_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
-    """Its range in this table, with its unit. The page says once that it holds for all answers."""
+    """An answer's range in this table, with its unit. The page says once that all ranges hold together."""
     if interval is None:
         return range_words(_answer(query, released, interval))
     silent = query.mute(interval)
@@ -348,7 +348,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
 
 
 def _lines(session: Session) -> str:
-    """Every answer with its receipt, written on the click."""
+    """A session's receipts, one line of JSON each; written on the click."""
     receipts = (step.receipt for step in session.look()[2] if step.state == "done")
     return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
 
@@ -376,7 +376,8 @@ def show_addressed(table: dp.Table) -> bool:
 
 
 def _opened(table: dp.Table, run: str) -> bool:
-    """Is the session that was bought with a look open? Then the address names it."""
+    """Does this run hold an open session? Then the address names it. Else the page shows the run's progress or the
+    refusal."""
     found = table.run(run)
     if not found.over:
         plan.progress(table, run)
@@ -523,7 +524,7 @@ def _columns(table: dp.Table) -> list[str]:
 
 
 def _over(table: dp.Table, columns: list[str], questions: int, part: Fraction) -> None:
-    """A look at these columns and a session for what it leaves in doubt: what both are worth, and one button."""
+    """Draw what a look at these columns and a session on top of it are worth, and one button that buys both."""
     try:
         look, query = table.session_over(columns, questions, part)
     except dp.AllowanceError as refusal:
@@ -588,7 +589,7 @@ def compared(session: AdaptiveSession, best: AdaptiveSession) -> str:
 
 
 def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) -> None:
-    """The accuracy, how many questions these people allow, the price, and the button."""
+    """Draw the accuracy, how many questions these people allow, the price, and the button."""
     price = table.preview(query, checked=True)
     past, reserve = table.released(), table.budget.rule.delta_reserve
     noise = ""

@@ -103,5 +103,5 @@ def day_format() -> Literal["YYYY-MM-DD", "DD.MM.YYYY"]:
 
 
 def written() -> str:
-    """HTML attributes for a lesson's text direction; Streamlit has no mirrored layout."""
+    """HTML attributes for the text direction, for a lesson: Streamlit has no mirrored layout."""
     return f' dir="rtl" lang="{current()}"' if current() in RIGHT_TO_LEFT else ""

@@ -80,7 +80,7 @@ def address(name: str, table: str | None = None, **beside: str) -> str:
 
 
 def view(table: str, name: str) -> None:
-    """Turn this page to another of its views; its first one needs no name. Nothing else of the address stays."""
+    """Go to another view of this page; "" is the first one. Only the table stays in the address."""
     write({"table": table} | ({VIEW: name} if name else {}))
 
 
@@ -90,7 +90,7 @@ def to_ledger(table: str) -> dict[str, str]:
 
 
 def forget(*names: str) -> None:
-    """Drop these from the address: a button's way back to a page's beginning."""
+    """Drop these parameters from the address: the way back to a page's beginning."""
     for name in names:
         st.query_params.pop(name, None)
 

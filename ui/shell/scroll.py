@@ -93,7 +93,7 @@ def top() -> None:
 
 
 def bring(what: str) -> None:
-    """Scroll once to the part of the page that a link asked for, marked `class="arrived"`."""
+    """Scroll once to the part of the page marked `class="arrived"`, if a link asked for this part."""
     if came_for(what):
         _run(BRING, "arrived")
 
@@ -131,7 +131,7 @@ def complete(phrases: str) -> None:
 
 
 def _run(script: str, name: str) -> None:
-    """The browser runs a script only when it changes, so the HTML carries a turn number."""
+    """Have the browser run a fixed script. It runs one only when it changes, so the HTML carries a turn number."""
     turn = st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
     with st.container(key=f"scroll-{name}"):  # takes no room: see style.css
         st.html(f'<i data-turn="{turn}"></i><script>{script}</script>', unsafe_allow_javascript=True)

@@ -29,8 +29,9 @@ _ran = threading.Event()
 
 
 def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> None:
-    """Call after each run. Freezes everything after the first run, and `again` once a workshop's tables are loaded.
-    `prepare` imports the engine, if the first run did without (ui/first_screen.py)."""
+    """Call after each run of a page. The first call freezes what exists and starts the imports; with `again`, once a
+    workshop's tables are loaded, it freezes once more. `prepare` imports the engine if the first page did without
+    it."""
     _ran.set()
     if runtime.exists() and _tidied.acquire(blocking=False):
         threading.Thread(target=_tidy, name="garbage", daemon=True).start()
@@ -47,7 +48,7 @@ def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> No
 
 
 def _import_for_questions(prepare: Callable[[], None] | None) -> None:
-    """And the questions themselves, the noise and the pictures; and load the sample that the first one is about."""
+    """Import the engine, its questions, the noise and the pictures, and load the sample of the first question."""
     time.sleep(_DRAWN)
     if prepare is not None:
         prepare()

@@ -29,12 +29,12 @@ practice_in_view(_practised.now)
 
 
 def read_names_of(practice_table: str) -> None:
-    """Show the names of this practice table in the visitor's language; with none, every name as somebody wrote it."""
+    """Show this practice table's names in the visitor's language. For another table show names as people wrote them."""
     _practised.keep(practice_table)
 
 
 def attempt(act: Callable[..., object], *given: object, **named: object) -> Any:
-    """Do what a click asks for. A refusal is kept for the page, which shows it. True if it was done."""
+    """Call `act`, and return True. If it is refused, store the sentence, which the page shows, and return False."""
     try:
         act(*given, **named)
     except dp.AllowanceError as refusal:
@@ -62,7 +62,7 @@ def workspace() -> dp.Workspace:
 
 
 def steady() -> AbstractContextManager[None]:
-    """While a page is drawn: what it has read from the ledger, it does not ask for again."""
+    """Within this context the page reads each part of the ledger only once, and sees one state of it."""
     if is_untouched():
         return nullcontext()
     return dp.open_workspace(home(), samples_only=workshop_state.on()).ledger.steady()
@@ -99,7 +99,8 @@ def visitor() -> str:
 
 
 def held(*widgets: str) -> bool:
-    """Are these widgets' values still there? A page drops them when it follows a link: a late change does nothing."""
+    """Does the session still hold these widgets' values? A page drops them when it follows a link, and a late change
+    must then do nothing."""
     return all(key in st.session_state for key in widgets)
 
 

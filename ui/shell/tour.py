@@ -114,7 +114,7 @@ def show_about(page: str) -> None:
 
 @st.fragment
 def _all_words() -> None:
-    """Drawn when somebody opens it: no page needs all of them."""
+    """All definitions, folded. They are drawn only when somebody opens them."""
     with st.expander(say("about.all"), key="all-words", on_change="rerun") as words:
         if words.open:
             st.html(f'<div class="about"><dl>{"".join(map(gloss.entry, gloss.in_order()))}</dl></div>')

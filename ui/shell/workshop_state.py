@@ -148,7 +148,8 @@ class Room:
         return self._mark(f"{turn}:{name}")
 
     def asks(self, name: str, turn: int) -> str:
-        """Note that a participant asks the question. Refused if the wall has moved on."""
+        """Note that a participant asks the question, and return the request id. Refused if the wall has another
+        question."""
         with self._lock:
             if self._posed is None or self._posed.turn != turn or name not in self._people:
                 raise AllowanceError("workshop.moved_on")
@@ -158,7 +159,7 @@ class Room:
             return request
 
     def asked(self, name: str) -> str | None:
-        """The participant's request in this turn, if any."""
+        """The request of a participant who has asked in this turn; None before."""
         with self._lock:
             if self._posed is None:
                 return None
@@ -205,7 +206,7 @@ class Room:
             return self._seen
 
     def _present(self) -> int:
-        """The number of people in this round. An instructor counts after asking."""
+        """The number of people in this round; of the instructors only those who have asked."""
         asked = set(self._asked.values())
         return sum(name in asked or browser not in self._instructors for name, browser in self._people.items())
 

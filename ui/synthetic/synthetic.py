@@ -74,7 +74,8 @@ def show_preview(query: SyntheticTable) -> None:
 
 
 def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is counted, and an example in people of a count's error; with `kept`, what was counted."""
+    """What is counted, in a sentence, with an example in people of a count's error. `kept`: what was counted, once it
+    is known."""
     kind = _kind(query)
     widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
     people = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
@@ -93,13 +94,14 @@ def _kind(query: SyntheticTable) -> str:
 
 
 def counted_together(kept: KeptTogether) -> str:
-    """How many pairs and triples of columns were counted, of all of them."""
+    """A sentence part: how many of all pairs and triples of columns were counted."""
     facts = {"pairs": kept.pairs, "all": kept.all_pairs, "threes": kept.threes}
     return say("synthetic_page.had_both" if kept.threes else "synthetic_page.had_pairs", **facts)
 
 
 def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is measured, and within which intervals: the widest, and the widest of a single column."""
+    """What is measured and within which intervals, in words: the widest of all, and the widest of a single column.
+    `kept`: what was measured, once it is known."""
     if kept is not None and query.plan == CHOSEN:
         unit = say(f"compare.unit.{query.counted}", value=kept.widest)
         facts = {"told": counted_together(kept), "widest": kept.widest, "of": unit}
@@ -122,7 +124,7 @@ def rows_words(query: SyntheticTable) -> str:
 
 
 def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
-    """What it is good for. `follows`: the columns that take their values from another answer."""
+    """What the synthetic table is good for. `follows`: the columns whose values follow another answer."""
     several = evened(query.axes, query.facts)
     every = [name for name, some in several.items() if not some and name not in follows]
     curved = [name for name in several if name in follows]
@@ -140,7 +142,8 @@ MOST_IN_SHEET = 200_000  # rows of a spreadsheet
 
 
 def take_away(answer: dp.Answer, table: Callable[..., Arrow], in_sheet: int | None = None) -> None:
-    """`table(many)` builds the first rows, `table()` all. With `in_sheet` rows, also as a spreadsheet if they fit."""
+    """Draw the first rows and the downloads. `table(many)` builds the first rows, `table()` all; `in_sheet` is the
+    number of rows if a spreadsheet is offered too."""
     name = f"synthetic-{answer.receipt['charge']['hash'][:8]}"
     first = table(FIRST_ROWS)
     rows = [["" if cell is None else str(cell) for cell in row.values()] for row in first.to_pylist()]
@@ -361,7 +364,7 @@ def show_fitted(table: dp.Table, answer: dp.Answer) -> None:
 
 @st.fragment(run_every=0.5)
 def _fitting(fitted: FittedTable) -> None:
-    """The fit's progress; the measurements can be seen meanwhile."""
+    """Draw the progress of the fit. When it ends, the page runs again."""
     now = fitted.progress()
     if now is None or fitted.ready:
         st.rerun()
@@ -508,7 +511,7 @@ def _form(table: dp.Table) -> None:
 
 
 def _draws(way: str) -> bool:
-    """Are its rows drawn as they are, and not fitted to counts?"""
+    """Are this way's rows drawn as they are, and not fitted to counts?"""
     return dp.catalogue[way].makes_rows == "drawn"
 
 
@@ -616,7 +619,7 @@ def _drawable(rule: Any, columns: list[str]) -> bool:
 
 
 def _worth(query: dp.Query) -> Fraction:
-    """How many times fewer rows the noise moves than at the level called much."""
+    """How far the noise is below the level called much: the factor by which it moves fewer rows."""
     assert isinstance(query, SyntheticTable)
     return Fraction(MUCH / max(query.off_by_noise(), 1e-9))
 

@@ -86,7 +86,8 @@ def kinds(table: dp.Table, target: str) -> list[str]:
 
 
 def _short(column: Any) -> bool:
-    """A list of one value is useless, and one longer than a model is wide does not fit."""
+    """Does the column suit a model? A list of one value is useless, and a list longer than a model is wide does not
+    fit."""
     return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
@@ -203,7 +204,7 @@ def _draw(query: OfGradients, curves: dict[str, list[tuple[float, float]]], now:
 
 
 def people_of(setting: TrainingSetting) -> float:
-    """The number of people who, all pulling one way, move a step as far as its noise does."""
+    """How many people, if their gradients all pull one way, move a step as far as its noise does."""
     return sqrt(setting.noise / setting.stretch / setting.width) * setting.people / setting.clip
 
 

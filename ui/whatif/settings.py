@@ -62,7 +62,7 @@ def state(table: dp.Table) -> dict[str, str]:
 
 
 def _usual(table: dp.Table, source: str) -> dict[str, str]:
-    """What an address omits: for an open table, its own terms."""
+    """The settings that an address omits; for an open table its own terms."""
     return USUAL | (from_table(table) if source == "table" else beside(USUAL))
 
 
@@ -92,7 +92,7 @@ def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def number(name: str, text: str) -> Fraction | None:
-    """What a slider stands at; None if it cannot stand there."""
+    """The value of a slider at this text; None if the slider cannot stand there."""
     kind = name.rstrip("2")
     try:
         value = read_number_field(text, "")
@@ -105,7 +105,7 @@ def number(name: str, text: str) -> Fraction | None:
 
 
 def _lent(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """The public facts of the open table that a question needs, as one types them."""
+    """The open table's public facts that the question needs, as texts of the form."""
     column, relation = table.schema.columns.get(given["column"]), str(table.facts.relation)
     if isinstance(column, dp.Number):
         ends = {"low": column.lower, "high": column.upper, "step": column.step}
@@ -114,7 +114,7 @@ def _lent(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def other(given: dict[str, str]) -> dict[str, str]:
-    """Setting B, with the names of A."""
+    """Setting B as a form of its own, under the names of A."""
     return given | {name: given[f"{name}2"] or given[name] for name in ("q", *SLIDERS)}
 
 
@@ -124,7 +124,7 @@ def widget(name: str) -> str:
 
 
 def put(**values: str) -> None:
-    """Set fields; the widgets that hold others stay as they are."""
+    """Set fields, without building their widgets anew as `change` does."""
     kept = st.session_state[STATE]
     kept["given"] = kept["given"] | values
 

@@ -278,7 +278,7 @@ Span = tuple[float, float]
 
 
 def _span(pictures: list[Picture]) -> Span:
-    """Of a range, twice the widest; of anything else, from nothing to the highest."""
+    """The ends of a common axis: for ranges twice the widest one, else from 0 to the highest."""
     low, high = min(min(picture.low) for picture in pictures), max(max(picture.high) for picture in pictures)
     if pictures[0].kind != "range":
         return min(low, 0.0), high * 1.06 or 1.0
@@ -804,7 +804,7 @@ WEIGHTS = TrainingSetting(1, 1, 1.0, 2.0, 1.0, 2, 1.0, 1.0, 50)  # half the squa
 
 
 def _lecture(name: str, solved: whatif.Setting) -> dict[str, Points]:
-    """One statement of the lectures as a picture, at the people, ε and δ of the setting."""
+    """Draw one statement of the lectures as a picture, at the people, ε and δ of the setting."""
     people, budget, beta = solved.people, solved.budget, solved.query.beta
     epsilon, delta = float(budget.epsilon), float(budget.delta)
     facts: dict[str, object] = {"people": people}

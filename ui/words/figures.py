@@ -52,7 +52,8 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 
 def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any, Any]:
-    """A figure and its range, cut to what is certainly possible, as numbers that can be drawn; days as they are."""
+    """A figure and its range, cut to what is certainly possible, as numbers that can be drawn. Days stay as they
+    are."""
     if isinstance(value, str) or interval is None:
         return value, interval
     least, most = (_drawable(end) for end in query.sure(part))
@@ -66,12 +67,12 @@ def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any
 
 
 def printed_range(query: dp.Query, low: Any, high: Any, part: str = "") -> tuple[str, str]:
-    """A range as it is shown; one of days as it is."""
+    """The ends of a range as text, rounded outwards. A range of days is shown as it is."""
     return _texts(query, low, low, high, part)[1:]
 
 
 def anything(query: dp.Query, interval: Range) -> tuple[str, str]:
-    """The ends of all that is possible, for a figure that says nothing."""
+    """The ends of everything that is possible, for a figure that says nothing."""
     least, most = query.limits() or interval
     return printed_range(query, min(least, interval[0]), max(most, interval[1]))
 
@@ -117,7 +118,7 @@ def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None
 
 
 def printable(value: Any) -> Any:
-    """Exact means as the numbers that are printed; a range rounds outwards when it is printed."""
+    """Exact values as the numbers that are printed. A range is rounded outwards when it is printed."""
     if isinstance(value, dict):
         return {label: printable(part) for label, part in value.items()}
     if isinstance(value, tuple):
@@ -143,7 +144,8 @@ def _texts(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple
 
 
 def _end(value: Fraction, rounding: str) -> str:
-    """A figure that is not rounded to its range, with all its decimals: cut to three, a range would end before it."""
+    """A figure as text with all its decimals, not rounded to its range: cut to three digits, a range could end before
+    it."""
     exact = _exact(value)
     step = Decimal(1).scaleb(-min(_decimals(value), MOST_DECIMALS))
     return plain(value) if step == 1 else _print(exact, step, rounding)
@@ -177,7 +179,7 @@ def _decimals(*values: Any) -> int:
 
 
 def _place(low: Any, high: Any, decimals: int) -> Decimal:
-    """The last place worth printing; 0 where nothing is uncertain."""
+    """The last place worth printing, as a power of ten; 0 if nothing is uncertain."""
     half = (_exact(high) - _exact(low)) / 2
     return Decimal(1).scaleb(max(half.adjusted() - 1, -decimals)) if half > 0 else Decimal(0)
 

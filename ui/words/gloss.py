@@ -43,7 +43,7 @@ def html(safe: str) -> str:
 
 
 def word(name: str, shown: str, escaped: bool = False) -> str:
-    """One word, shown as the text around it needs it."""
+    """The HTML of one marked word: `shown` in the text, with the definition of `name`."""
     shown = shown if escaped else escape(shown)
     return f'<dfn class="gloss" tabindex="0" aria-description="{escape(say(f"gloss.{name}.means"))}">{shown}</dfn>'
 

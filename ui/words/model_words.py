@@ -40,7 +40,7 @@ def verdict(answer: dp.Answer) -> str:
 
 
 def model_of(answer: dp.Answer) -> Shapes | None:
-    """The model that a first look was bought for; of a list, of its usual yes."""
+    """The model that a first look was bought for. If its target is a list, the model predicts the usual yes."""
     query, look = answer.query, answer.value
     if not query.predicts or not isinstance(look, LookWithModels):
         return None
@@ -72,7 +72,7 @@ def short(model: Shapes) -> str:
 
 
 def score(model: Shapes) -> str:
-    """The model beside what guessing the same of everybody gives."""
+    """How good a model is, beside guessing the same for everybody."""
     if not model.listed:
         off, blank = model.off()
         return say("shapes_page.off", off=bare(off), blank=bare(blank), target=model.target)

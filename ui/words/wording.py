@@ -24,7 +24,7 @@ _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_pag
 
 
 def axis(query: dp.Query) -> str:
-    """What an answer is measured in: people, percent, or the column itself."""
+    """What an axis of answers measures: people, percent, or the column itself."""
     unit = query.unit  # works out the promise: once
     if unit == "percent":
         return say("chart.percent")
@@ -151,7 +151,8 @@ def names_of(answer: dp.Answer, words: Callable[[dp.Query, str], str] | None = N
 
 
 def _explained(query: dp.Query, part: str) -> str:
-    """A name with its meaning: “other” alone would read as “something else”, and a value called “no” as the answer."""
+    """A group's name with its meaning: “other” alone would read like “something else”, and a value called “no” like the
+    answer."""
     name, why = named(query, part), query.unlisted(part)
     return say(f"answer.unlisted.{why}", name=name) if why else _quoted(name)
 
@@ -198,7 +199,7 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
 
 
 def _spanned(answer: dp.Answer, parts: list[str]) -> dict[str, str]:
-    """Between which figures all of these lie."""
+    """The range in which all of these parts lie, in words."""
     ends = sorted(end for part in parts for end in answer.interval[part])
     low, high = printed_range(answer.query, ends[0], ends[-1])
     return {"low": low, "high": _counted(answer.query, high)}
@@ -215,8 +216,8 @@ def _part(answer: dp.Answer, part: str, name: str) -> str:
 
 
 def _ahead(answer: dp.Answer, first: list[str]) -> str:
-    """If many may be the largest: the one with the largest figure and its range, and some that may be as large. A few
-    are all named; “1 other” would read like a group's name."""
+    """If many may be the largest: the one with the largest figure and its range, and some that may be as large. If
+    there are few, all are named: “1 other” would read like a group's name."""
     query = answer.query
     top, *rest = sorted(first, key=lambda part: answer.value[part], reverse=True)
     names = [_explained(query, part) for part in (rest if len(rest) <= NAMED else rest[:LISTED])]
@@ -345,7 +346,7 @@ def _label_range(answer: dp.Answer) -> str:
 
 
 def _unlisted(answer: dp.Answer, first: str) -> str:
-    """What it means that the first part is not on the list, and how to fix the list."""
+    """If the first part is not on the list: what that means, and how to fix the list."""
     why = answer.query.unlisted(first)
     named = answer.query.shown().get(first, first)
     column = answer.query.answer_column or str(answer.query.by)
@@ -366,7 +367,7 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
 
 
 def _each(answer: dp.Answer) -> str:
-    """The error of each of several figures, and what else may be there."""
+    """The error of each of several figures, how many say nothing, and whether the largest is not on the list."""
     query, promise, of = answer.query, answer.promise, len(answer.interval)
     words = promise.each(query, of) if of else ""
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
@@ -378,7 +379,7 @@ def _each(answer: dp.Answer) -> str:
 
 
 def as_one(reading: Reading) -> dp.Answer:
-    """What the answers say together, in the shape of one of them."""
+    """The combined result of several answers, in the shape of one of them."""
     last = reading.newest[-1]
     value, interval = printable(reading.value), printable(reading.interval)
     query = replace(last.query, beta=reading.beta)

@@ -184,7 +184,7 @@ def read(request: str) -> Dot | str:
 
 @lru_cache(maxsize=64)
 def true_value(question: str) -> float:
-    """From the bundled file, once for everybody."""
+    """The true answer, from the bundled file. Cached for all visitors."""
     here()
     return figure(truth.of(query_of(question, "1")[1]))
 
@@ -349,7 +349,7 @@ def _own(posed: WallQuestion, name: str) -> bool:
 
 
 def _ask(table: dp.Table, query: dp.Query, name: str, turn: int) -> None:
-    """A click asks once: the participant's id for this turn stays the same."""
+    """The ask button. The participant's request id for this turn stays the same, so further clicks ask nothing."""
     try:
         request = here().asks(name, turn)
         table.submit(query, request_id=request)

@@ -41,7 +41,7 @@ def banner() -> None:
 
 
 def instead_of_data() -> None:
-    """The link to add a table, for those who may; in a workshop, to the wall."""
+    """The link to add a table, for people who may; in a workshop, the link to the wall."""
     if workshop_state.on():
         st.page_link(nav.page("wall"), label=say("workshop.wall_link"))
     elif state.may("add_table"):

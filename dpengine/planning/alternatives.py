@@ -29,7 +29,8 @@ from dpengine.planning.whatif import most_each
 
 @dataclass(frozen=True)
 class Rival:
-    """The other question, and the error of each in people, at all points at once, 95 times in 100."""
+    """Another question that answers the same, and the error of each in people, at all points at once, 95 times in
+    100."""
 
     query: Cdf | CdfTree
     own: Fraction
@@ -37,12 +38,13 @@ class Rival:
 
     @property
     def loses_values(self) -> bool:
-        """Does the question give a synthetic column, unlike the other?"""
+        """Does the asked question give a synthetic column, and the other one none?"""
         return isinstance(self.query, CdfTree)
 
 
 def curve_alternative(query: AnyQuery) -> Rival | None:
-    """The other question for the same column, people, condition and ε, each with its default noise."""
+    """The other question about the same distribution at the same ε, each with its default noise; None for other
+    questions."""
     if not isinstance(query, Cdf | CdfTree):
         return None
     query = query.with_noise("")
@@ -94,7 +96,8 @@ _GRAIN = 10**4  # ε to a ten-thousandth, which is enough for a picture
 
 @dataclass(frozen=True)
 class WayAtOnce:
-    """One way of adding noise: the promised error as a share of each range, by the number of columns."""
+    """One way of adding noise to several averages: by the number of columns, the promised error as a share of each
+    range."""
 
     name: str
     noise: str

@@ -33,7 +33,8 @@ _NEAR = (Fraction(1), Fraction(21, 20))  # reaches are whole numbers of people, 
 
 @dataclass(frozen=True)
 class BothRanges:
-    """Half of each width: in percentage points for counts and shares, else in the column's unit."""
+    """Half the width of the range for the table and for the population: in percentage points for counts and shares,
+    else in the column's unit."""
 
     epsilon: Fraction
     people: int
@@ -50,7 +51,7 @@ class BothRanges:
 
 @remembered(512)
 def both_ranges(query: AnyQuery, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0)) -> BothRanges | None:
-    """None for a question, or after releases, without a second range."""
+    """Both ranges of a question; None if it has no second range, or none is left after earlier releases."""
     here, everyone = _widths(query, past, reserve)
     _, least = _widths(query.at(_NO_NOISE), past, reserve)
     if here is None or everyone is None or least is None:
@@ -79,7 +80,7 @@ def _half(interval: Json) -> float:
 
 
 def as_sample(query: AnyQuery) -> AnyQuery | None:
-    """The question of the same table, were its people a random sample; None if they have several rows each."""
+    """The same question, were the table's people a random sample; None if a person has several rows."""
     if not query.facts.unit.single:
         return None
     try:
@@ -89,7 +90,7 @@ def as_sample(query: AnyQuery) -> AnyQuery | None:
 
 
 def along_epsilon(query: AnyQuery) -> list[BothRanges]:
-    """Even steps on a log axis, and the crossing: noise falls like 1/ε."""
+    """Both ranges against ε, in even steps on a log axis, and the crossing: noise falls like 1/ε."""
     steps = {query.epsilon * Fraction(3) ** (step - _STEPS // 2) for step in range(_STEPS)}
     noisy = _before_crossing(query, lambda one: one.at(max(one.epsilon / 3, LEAST_EPSILON)))
     if noisy is not None:
@@ -100,7 +101,8 @@ def along_epsilon(query: AnyQuery) -> list[BothRanges]:
 
 
 def along_people(query: AnyQuery) -> list[BothRanges]:
-    """Even steps on a log axis, and about the crossing: noise falls like 1/n, the luck of the sample like 1/√n."""
+    """Both ranges against the number of people, in even steps on a log axis, and about the crossing: noise falls like
+    1/n, the luck of the sample like 1/√n."""
     sizes = {max(query.facts.about * 4**step // 4 ** (_STEPS // 2), FEWEST) for step in range(_STEPS)}
     noisy = _before_crossing(query, lambda one: one.of_size(max(one.facts.about // 4, FEWEST)))
     if noisy is not None:
@@ -111,8 +113,8 @@ def along_people(query: AnyQuery) -> list[BothRanges]:
 
 
 def _before_crossing(query: AnyQuery, noisier: Callable[[AnyQuery], AnyQuery]) -> BothRanges | None:
-    """This question, or the first noisier one at which the first range is wider than the sample alone allows, or beyond
-    which there is no second range: there reaches are no longer a few people. None if there is none."""
+    """This question, or the first noisier one whose first range is wider than the sample alone allows; the noisiest one
+    with a second range, if that is less noisy. None if there is none."""
     found = both_ranges(query)
     while found is not None and found.here <= found.least:
         more = noisier(query)

@@ -53,7 +53,7 @@ def decades(low: int, high: int, each: int = 4) -> list[int]:
 
 
 def class_rows(many: int, alpha: float) -> int:
-    """m."""
+    """The theorem's m: so many rows can be within α/2 of every query of a class of this size."""
     return math.ceil(2 * math.log(2 * many) / alpha**2)
 
 
@@ -112,7 +112,7 @@ def along_questions(people: int, beta: Fraction) -> Curves:
 
 
 def last_useful(points: Points, width: float) -> int:
-    """The most questions with an error below this; 0 if none."""
+    """The most questions whose error stays below this `width`; 0 if there are none."""
     return int(max((questions for questions, error in points if error < width), default=0))
 
 
@@ -139,7 +139,7 @@ def along_values(people: int, epsilon: Fraction, delta: Fraction, beta: Fraction
 
 
 def zcdp(epsilon: float, delta: float) -> float:
-    """The largest ρ that is (ε, δ)-DP by Bun and Steinke 2016, Prop. 1.3."""
+    """The largest ρ for which ρ-zCDP implies (ε, δ)-DP by Bun and Steinke 2016, Prop. 1.3."""
     ln = math.log(1 / delta)
     return (math.sqrt(epsilon + ln) - math.sqrt(ln)) ** 2
 
@@ -156,7 +156,7 @@ def along_columns(people: int, epsilon: float, delta: float, widths: Sequence[in
 
 
 def grid_points(setting: TrainingSetting, step: float) -> float:
-    """|R|, bounded by that of the box around the ball."""
+    """|R|, bounded by the number of grid points in the box around the ball."""
     return (2 * setting.radius / step + 1) ** setting.width
 
 

@@ -48,8 +48,8 @@ Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly n
 
 @remembered(2048)
 def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
-    """The question with its most accurate noise, at no higher price now and no fewer times. Most accurate: the least
-    promised error, or the least expected one if the question can say it."""
+    """The question with its most accurate noise that costs no more now and fits as often. Most accurate: with the least
+    promised error, or the least expected error if the question can say it."""
     usual = query.with_noise("")
     no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
     if no_more is None:
@@ -62,8 +62,8 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
 
 @remembered(2048)
 def nearest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
-    """The question at its ε with its most accurate noise, at no higher price now, no fewer times, and with a finite ε
-    where the default noise has one."""
+    """The question at its ε, with its most accurate noise that costs no more now, fits as often, and has a finite ε if
+    the default noise has one."""
     usual = query.with_noise("")
     no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
     if no_more is None:
@@ -148,7 +148,7 @@ def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> An
 
 
 def _near(query: AnyQuery, rule: Rule, totals: Totals, share: Fraction, start: int, low: int, high: int) -> int:
-    """About where the question takes this share now: a guess for a search."""
+    """A starting point for a search: about the ε at which the question takes this share."""
 
     def taken(place: int) -> float | None:
         now = _share(rule, totals, _at(query, place, _words(query)).cost(rule.alpha))
@@ -181,7 +181,7 @@ def _others(usual: AnyQuery, rule: Rule, totals: Totals, allowed: Callable[[Cost
 
 
 def _share(rule: Rule, totals: Totals, paid: Cost) -> Fraction | None:
-    """How far the meter would move; None if no finite ε would hold any more."""
+    """How far the meter would move; None if no finite ε covered all charges any more."""
     if rule.c is None and (paid.epsilon is None or totals.epsilon is None):
         return None
     return filter.share(rule, totals, paid)
@@ -214,7 +214,7 @@ def opening(query: AnyQuery, rule: Rule, totals: Totals, left: Fraction, check: 
 def opened(
     make: Make, rule: Rule, totals: Totals, left: Fraction, check: Fraction = Fraction(0), room: Room = room
 ) -> Opening | None:
-    """The same for a question that `make` builds anew at each ε, or with another measure of worth (`room`)."""
+    """The opening of a question that `make` builds anew at each ε. `room` may replace the measure of its worth."""
     most = max(left * PART - check, Fraction(0))
     left -= check
 
@@ -254,7 +254,7 @@ def opened(
 def _bought(
     found: AnyQuery | None, at: Callable[[Fraction], tuple[AnyQuery, Fraction] | None], most: Fraction
 ) -> tuple[AnyQuery, Fraction] | None:
-    """What this share buys, at an ε of three figures that a person can read."""
+    """What this share buys, at an ε of three digits that people can read."""
     epsilon = None if found is None else three_figures(found.epsilon)
     while epsilon is not None and epsilon >= LEAST_EPSILON:
         option = at(epsilon)

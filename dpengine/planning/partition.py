@@ -59,7 +59,7 @@ class PutTogether:
     after: Fraction
 
     def applied(self, wishes: Sequence[Wish]) -> list[Wish]:
-        """The plan with that question in the place of the first of them."""
+        """The plan in which that question replaces the first of these rows, and the others are gone."""
         kept = [(place, wish) for place, wish in enumerate(wishes) if place not in self.places[1:]]
         return [self.wish if place == self.places[0] else wish for place, wish in kept]
 
@@ -82,8 +82,8 @@ def merged_offer(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None
 
 
 def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) -> Fraction:
-    """How close all groups must be. A promise that depends on the number of people expects other numbers by group than
-    under a condition: there the same noise is taken."""
+    """How accurate every group must be, for merging these wishes. Where the promise depends on the number of people,
+    groups and conditions expect different numbers; then the noise stays the same."""
     if not query.promise().supposes(query):
         return min(wish.amount for wish in wishes)
     closest = max(single.epsilon for single in asked)
@@ -128,7 +128,7 @@ def taken_of(query: AnyQuery, column: str) -> TakenCodes | None:
 
 
 def disjoint(rows: Sequence[tuple[int, TakenCodes]]) -> tuple[int, ...]:
-    """The rows, in order, that are disjoint from those kept before."""
+    """Some of the rows, in order: each that is disjoint from all those chosen before it."""
     kept: list[tuple[int, TakenCodes]] = []
     for place, codes in rows:
         if all(codes.apart(other) for _, other in kept):

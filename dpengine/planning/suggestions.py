@@ -34,7 +34,8 @@ Idea = JsonObject
 
 @dataclass(frozen=True)
 class Lever:
-    """The question changed in one way, with its promise. `ends`: of a narrower range, to be declared first."""
+    """The question with one change, and its promise. `ends`: the column's declaration before and after, for a narrower
+    range that must be declared first."""
 
     kind: Literal["range", "groups", "bars", "top", "spend"]
     query: AnyQuery
@@ -82,7 +83,7 @@ def _narrowed(query: AnyQuery, coarse: Fraction, known: tuple[Fraction, Fraction
 
 
 def _round(end: Fraction) -> Fraction:
-    """Down to a figure such as 400, 150 or 0.5."""
+    """The number rounded down to a figure such as 400, 150 or 0.5."""
     if end <= 0:
         return end
     grain = Fraction(10) ** decimal_of(end).adjusted() / 2
@@ -90,7 +91,7 @@ def _round(end: Fraction) -> Fraction:
 
 
 def _within(query: AnyQuery, column: Number, low: Fraction, high: Fraction) -> AnyQuery | None:
-    """The same question, with its column declared between these ends."""
+    """The same question, with its column declared as the range from `low` to `high`."""
     try:
         narrow = replace(column, lower=low, upper=high)
         schema = replace(query.facts.schema, columns=query.facts.schema.columns | {query.answer_column: narrow})
@@ -114,7 +115,7 @@ def without_codes(query: AnyQuery) -> AnyQuery | None:
 
 
 def _fewer(query: AnyQuery) -> Iterator[Lever]:
-    """The version with most groups that is no longer mostly noise, else the strongest."""
+    """The version with the most groups that is not mostly noise; if all are, the version with the least noise."""
     options = []
     for key, parameters in query.fewer():
         if (changed := catalogue[key].built(query.facts, parameters)) is not None:
@@ -141,7 +142,8 @@ def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], Any
 
 
 def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fraction | None]) -> Iterator[Lever]:
-    """As much more that it is no longer mostly noise, or half of that, and so on, until it fits."""
+    """The question at so much more of the allowance that it is no longer mostly noise; if that does not fit, at half of
+    the increase, and so on."""
     times = query.promise().amount / coarse
     while times > 1:
         parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}
@@ -175,7 +177,8 @@ def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQu
 
 
 def worth_asking(facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool]) -> AnyQuery | None:
-    """The question at the smallest usual ε with half of the error of mostly noise, else the first with no more."""
+    """The question at the smallest usual ε whose error is half of what counts as mostly noise, else at the first whose
+    error is no more than that. None if no affordable ε reaches it."""
     useful = None
     for spend in SPENDS:
         query = catalogue[key].built(facts, {"epsilon": spend} | parameters)
@@ -234,5 +237,5 @@ def _several(facts: Facts, names: list[str]) -> list[str]:
 
 
 def _first(facts: Facts, name: str) -> list[list[Json]]:
-    """A condition: the first value of a list."""
+    """A condition on a column: its first listed value."""
     return [[name, "in", [facts.schema[name].value(0)]]]

@@ -86,7 +86,7 @@ class Way:
 
     @property
     def error(self) -> Fraction | None:
-        """In people, for every number of the answer at once."""
+        """The promised error in people, for every number of the answer at once."""
         if self.query is None:
             return None
         return self.query.promise().of_people(self.query.facts.about)
@@ -114,7 +114,8 @@ class Lecture:
 
 
 def ways(facts: Facts, kind: str, given: Mapping[str, Json]) -> tuple[Way, ...]:
-    """`given`: epsilon, delta, and where (of a count) or column and solution (of bars)."""
+    """The question under each trust model. `given`: epsilon and delta, the condition of a count, the column and
+    solution of bars."""
     return tuple(_way(facts, model, kind, given) for model in MODELS)
 
 
@@ -143,13 +144,13 @@ def _asked(model: str, kind: str, given: Mapping[str, Json]) -> tuple[str, JsonO
 
 
 def of_all(all_ways: tuple[Way, ...]) -> AllowanceError | None:
-    """The refusal for a table that allows only the central model."""
+    """The refusal that all ways share, for a table that allows only the central model; None if some way is possible."""
     refusals = (way.refused for way in all_ways if way.refused is not None)
     return next((refusal for refusal in refusals if refusal.code in OF_ALL), None)
 
 
 def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lecture:
-    """Calibrated as in the mechanisms: for histograms, each sum at half of ε and δ."""
+    """The lecture's coin, calibrated as in the mechanisms: a histogram's sums have half of ε and δ each."""
     part = (epsilon, delta) if kind == "count" else (epsilon / 2, delta / 2)
     p = binomial.lecture_chance(people, *part)
     return Lecture(p, binomial.excess(people, p, part[0]) if p < 1 else None, *part)

@@ -101,7 +101,8 @@ def _used(rule: Rule, query: AnyQuery, questions: int) -> Fraction:
 
 
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
-    """From texts in a URL or a form; `facts` are those of an open table, or None: then they are typed too."""
+    """The setting in texts from a URL or a form. `facts` are those of the open table; if None, the texts describe the
+    table too."""
     key = given["q"]
     if key not in offered():
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
@@ -194,13 +195,13 @@ def by_delta(solved: Setting, wish: Fraction, deltas: tuple[Fraction, ...]) -> t
 
 
 def _holding(query: AnyQuery, delta: Fraction, questions: int) -> Callable[[Fraction], bool]:
-    """Does an allowance of this ε hold the question so often?"""
+    """A test of an allowance's ε: does it hold the question this many times, with this δ?"""
     loss = query.loss()
     return lambda epsilon: how_many_fit.holds("filter", Rule.make(epsilon, delta), loss, questions)
 
 
 def _least_of(values: Sequence[Value], true: Callable[[Value], bool], near: Value) -> Value | None:
-    """The least of rising values from which on it is true, sought around `near`; None if there is none."""
+    """The least of rising `values` from which `true` holds, searched around `near`; None if it holds for none."""
     start = bisect_left(values, near)
     short = largest(lambda at: at < 0 or not true(values[at]), -1, len(values) - 1, near=lambda: start - 1)
     return values[short + 1] if short + 1 < len(values) else None
@@ -224,7 +225,7 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
 
 
 def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
-    """About where `most_each` ends, in millionths: the share used grows like ε, or like its square."""
+    """A starting point for `most_each`, in millionths: the share used grows like ε, or like its square."""
     epsilon = min(max(rule.epsilon / questions, LEAST_EPSILON), MOST_EPSILON)
     for _ in range(4):
         used = _used(rule, query.asked_at(epsilon), questions)
@@ -236,7 +237,7 @@ def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
 
 
 def amount_for(query: AnyQuery, people: int) -> Fraction | None:
-    """The size of the promise for this many people; None if they are too few."""
+    """The size of the promise with this many people; None if they are too few."""
     try:
         return query.of_size(people).promise().amount
     except AllowanceError:
@@ -300,7 +301,7 @@ def why_not(key: str) -> str:
 
 
 def typed(key: str) -> set[str]:
-    """The public facts to type for a question: “range”, “values”, “share”, and other sizes."""
+    """The names of the public facts that a question needs typed: “range”, “values”, “share”, and other sizes."""
     needed: set[str] = set()
     for parameter in catalogue[key].card.parameters:
         if parameter.kind in _COLUMN:
@@ -321,7 +322,7 @@ def sized(key: str) -> bool:
 
 
 def _counted(parameter: Parameter) -> bool:
-    """A required number: how many questions a session has."""
+    """Is this parameter a required number, such as how many questions a session has?"""
     return parameter.kind == "number" and parameter.required
 
 
@@ -345,7 +346,7 @@ def size(given: Mapping[str, str], name: str) -> int:
 
 
 def made_up(given: Mapping[str, str], people: int) -> Facts:
-    """The facts of a made-up table: its relation, number of people, sizes and range are those of the form."""
+    """The facts of a made-up table. The form gives its relation, number of people, sizes and range."""
     needed = typed(given["q"])
     ends: tuple[Fraction, ...] = (Fraction(0), Fraction(1), Fraction(1))
     if "range" in needed:
@@ -373,7 +374,7 @@ def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, c
 
 
 def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -> AnyQuery:
-    """The real question, at a placeholder ε. A required condition may be any: no promise depends on it."""
+    """The question itself, at a placeholder ε. If it needs a condition, any will do: no promise depends on it."""
     parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
     for parameter in catalogue[key].card.parameters:
         parameters |= _given(facts, parameter, given, budget)
@@ -389,7 +390,7 @@ def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -
 
 
 def _given(facts: Facts, parameter: Parameter, given: Mapping[str, str], budget: Budget) -> dict[str, object]:
-    """The value of one field of its form; empty where the default will do."""
+    """The value of one parameter from the form; empty where the default will do."""
     kind, name = parameter.kind, parameter.name
     if kind in _COLUMN:
         column = given.get("column") or _COLUMN[kind]

@@ -52,7 +52,7 @@ def rank_at(place: float) -> float:
 
 
 def picture(query: AnyQuery) -> Picture:
-    """By the kind of its promise and of its answer."""
+    """The picture of a solved question, chosen by the kinds of its promise and answer."""
     promise, people = query.promise(), query.facts.about
     off, kind = float(promise.figure_for(query)), query.answer_kind
     if isinstance(promise, Rank):
@@ -91,7 +91,7 @@ def picture(query: AnyQuery) -> Picture:
 
 
 def _ends(query: AnyQuery) -> tuple[float, float]:
-    """The range of the question's column; of a column of days, or of none, percent of it."""
+    """The range of the question's column; 0 to 100 percent for a column of days or without a column."""
     name = query.answer_column or str(next(iter(getattr(query, "columns", ())), ""))
     column = query.facts.schema.columns.get(name)
     return (float(column.lower), float(column.upper)) if isinstance(column, Number) else (0.0, 100.0)

@@ -46,7 +46,7 @@ def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
-    """How many people this many questions at this width need; None if unrealistically many."""
+    """How many people it takes for this many questions at this width; None if unrealistically many."""
     if not 0 < width < 1:
         raise AllowanceError("validity.width")
     check(1, answers, beta)
@@ -65,7 +65,7 @@ def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
 
 
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:
-    """One line: which of the two is narrower here, and where they cross."""
+    """One line: which of the two gives the narrower answers at these numbers, and where they cross."""
     private, parts = planned(people, answers, beta).width, split(people, answers, beta, yes_no).width
     code = "validity.split_wins" if parts < private else "validity.private_wins"
     sizes = {"people": people, "answers": answers, "crossing": crossing(people, beta, yes_no)}
@@ -73,5 +73,5 @@ def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = 
 
 
 def points_above(width: Fraction) -> str:
-    """In percentage points, rounded up to a tenth."""
+    """A width in percentage points, rounded up to a tenth."""
     return local(f"{float(up(100 * width, 10)):.1f}")

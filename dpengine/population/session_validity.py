@@ -43,7 +43,7 @@ MAIN = Fraction(9, 10)  # of β, for the bound fixed at the reservation
 
 
 def noise_of(query: AdaptiveSession) -> Calibration:
-    """The noise of one answer, in people; half of it where averages have half the noise."""
+    """The noise of each answer, in people; under add/remove it is half as large, as averages have half the noise."""
     scale = 1 / query.each / (1 if query.facts.relation == "replace" else 2)
     kind = GAUSSIAN if query.calibration == "gaussian" else LAPLACE
     return Calibration(kind, query.people, query.questions, 1, scale**2 if kind == GAUSSIAN else scale, query.beta)
@@ -78,8 +78,8 @@ def outward(
 def claimed(
     query: AdaptiveSession, past: Past, reserve: Fraction, question: int, choices: int = 0, others: Past | None = None
 ) -> Width | None:
-    """The claim about one answer, or None. `choices`: how many earlier questions were “which is largest”. `others`: all
-    earlier releases but this session's own, if some came after the session was reserved."""
+    """The claim about one answer; None if there is none or it is useless. `choices`: how many earlier questions were
+    “which is largest”. `others`: all releases but this session's, if some came after the session was reserved."""
     query = replace(query, ask=None)  # the whole session
     if not claimable(query):
         return None

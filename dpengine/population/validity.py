@@ -119,7 +119,7 @@ class Width:
 
 
 def information(noise: Calibration, beta: Fraction = BETA) -> Width:
-    """The least α + t over all splits of β between the noise and the table."""
+    """The least α + t over all splits of β between the noise (α) and the table (t)."""
     check(noise.people, noise.answers, beta)
     nats = _information_of(noise)
     known = float(nats)
@@ -297,7 +297,7 @@ def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:
 
 
 def split(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
-    """Each question asks its own n/k people, without noise, and fails with probability β/k."""
+    """The bound without noise where each question asks its own n/k people, and fails with probability β/k."""
     check(people, answers, beta)
     part = people // answers
     if part == 0:
@@ -315,7 +315,7 @@ def widths(noise: Calibration, beta: Fraction = BETA) -> tuple[Width, ...]:
 
 
 def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
-    """The best bound that is claimed."""
+    """The narrowest bound among those that are claimed."""
     return min((bound for bound in widths(noise, beta) if bound.claimed), key=lambda bound: bound.width)
 
 
@@ -417,7 +417,7 @@ def _safe(value: float) -> Fraction:
 
 
 def exactly(value: float) -> Fraction:
-    """A float from a search as a Fraction with few digits: any choice near the best is valid."""
+    """A float that a search found, as a Fraction with few digits: any choice near the best is valid."""
     return Fraction(f"{value:.6g}")
 
 

@@ -103,7 +103,7 @@ class Comparable:
 
     @property
     def kind_of(self) -> tuple[str, str, str]:
-        """Its unit; columns of two tables that differ in capitals alone are the same."""
+        """What the figure measures, as two tables can share it: columns that differ only in capitals are the same."""
         kind, column, answer = self.unit
         return kind, normal(column), answer
 
@@ -186,7 +186,7 @@ def _number(figure: Json) -> Fraction:
 
 
 def _end(end: Json, outwards: float) -> Fraction:
-    """An end rounded to a float, moved one float outwards, so that the range covers the exact end."""
+    """An end rounded to a float and moved one float outwards, so that the range still covers the exact end."""
     return Fraction(math.nextafter(end, outwards)) if isinstance(end, float) else _number(end)
 
 
@@ -279,7 +279,8 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
 
 
 def _union(picks: Sequence[Comparable]) -> Fraction:
-    """The probability that some range fails: β of each answer with bought ranges, and once that of the joint claim."""
+    """The probability that some range fails: the sum of β of each answer with bought ranges, and β once for the joint
+    claim."""
     bought = {pick.request: pick.beta for pick in picks if pick.alone}
     joint = [pick.beta for pick in picks if not pick.alone]
     return sum(bought.values(), Fraction(0)) + max(joint, default=Fraction(0))
@@ -328,7 +329,7 @@ class AskedFigures:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """One figure of two tables. `beta`: the chance that its ranges fail; None: those of the joint claim."""
+    """One figure of two tables. `beta`: the chance that its ranges fail; None if the joint claim covers them."""
 
     question: str
     part: str

@@ -31,8 +31,8 @@ Curve = list[float]
 
 
 def rising(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[Curve, Curve, Curve]:
-    """The monotone curve and its band. If no monotone curve fits into the band, the band stays; the true curve is then
-    outside it, as it may be with probability β."""
+    """The monotone curve and its band. If no monotone curve fits into the band, the band stays as it was: then the true
+    curve is not in it, which happens with probability at most β."""
     fit = pooled(heights)
     low, high = list(accumulate(lows, max)), list(accumulate(reversed(highs), min))[::-1]
     if any(a > b for a, b in zip(low, high, strict=True)):
@@ -106,7 +106,7 @@ def _even(count: int) -> Floats:
 
 
 def _areas(query: Density) -> Floats:
-    """The width, or area, of each grid point's cell in the columns' units: half as much at an end."""
+    """The width (or area) of each grid point's cell in the columns' units; cells at an end have half the width."""
     widths = []
     for column in query.declared:
         width = np.full(query.points, float(column.diameter) / (query.points - 1))
@@ -116,7 +116,7 @@ def _areas(query: Density) -> Floats:
 
 
 def scale_of(query: Density) -> tuple[float, tuple[float, ...]]:
-    """The unit of displayed heights, from public facts: a factor (shares in percent), and the width of each column that
-    they are per, a round number near a twentieth of the range."""
+    """The unit in which heights are shown, from public facts: a factor (shares are in percent), and for each column a
+    round width near a twentieth of its range; a height is per that width."""
     steps = tuple(float(one_two_five(column.diameter / 200, column.diameter / 20)[-1]) for column in query.declared)
     return math.prod(steps) * (100 if query.people is not None else 1), steps

@@ -127,8 +127,8 @@ class Ranges:
         return None if math.isnan(low) else (float(low), float(high))
 
     def ratios(self, part: Columns, over: Floats, under: Floats, a: Floats, b: Floats, log: float) -> Ends:
-        """The same for many sums at once that differ only in their place: `a` and `b` are one of them, with the
-        variance of all. NaN where a share may be anything."""
+        """Ends of many ratios at once, whose sums differ only in their place: `a` and `b` are the weights of one, and
+        all have its variance. NaN where a share may be anything."""
         wide, whole = self.variance(part, a), self.variance(part, b)
         both = (self.variance(part, a + b) - self.variance(part, a - b)) / 4
         middle = np.divide(over, under, out=np.zeros(np.broadcast(over, under).shape), where=under > 0)
@@ -160,7 +160,7 @@ class Ranges:
 
 
 def item_bars(query: Overview, raw: Sequence[int], column: str) -> list[Figure]:
-    """How many people hold each item of a set column."""
+    """How many people hold each item of a column of sets, with ranges."""
     held = next(item for item in query.held if item.column == column)
     reach = query.reach_of_held(held)
     counts = [max(count, 0) for count in query.held_counts(raw)[column]]
@@ -228,7 +228,7 @@ class Look(dict[str, int]):
         self.query, self.raw, self.everybody, self.first = query, tuple(raw), everybody, first
 
     def of_these_people(self) -> Self:
-        """The same without ranges for all such people."""
+        """The same look without ranges for all such people."""
         return type(self)(self.query, self.raw, self)
 
     @cached_property
@@ -309,7 +309,7 @@ class Look(dict[str, int]):
         return Figure(column, min(max(middle, first), last), first, last)
 
     def percentile(self, column: str, share: float = 0.5) -> Figure:
-        """A quarter, a half or three quarters: the ends of the groups between which it lies."""
+        """A quarter, a half or three quarters of the rows: the ends of the groups between which that value lies."""
         place = self.place(column)
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
         runs = isinstance(ref, Grouped) and len(ref.starts) == ref.size and isinstance(declared, Number | Date)
@@ -339,8 +339,8 @@ class Look(dict[str, int]):
         return Figure(column, value, first, last)
 
     def share(self, condition: Condition, among: Condition | None = None) -> Figure:
-        """The share of all rows with one of the given labels in each given column, or of the rows `among` others. For a
-        column of sets, the people who hold one item."""
+        """The share of rows with one of the given labels in each given column: of all rows, or of the rows `among`
+        others. For a column of sets, of the people who hold one item."""
         if held := next((name for name in condition if name in self.query.items), ""):
             return item_share(self.query, self.raw, self.ranges.listed, held, condition, among)
         wanted, whole = self._wanted(condition), self._wanted(among or {})
@@ -359,13 +359,14 @@ class Look(dict[str, int]):
         return Figure(label, min(max(over / under if under > 0 else 0.5, low), high), low, high)
 
     def difference(self, column: str, one: str, other: str) -> Figure:
-        """How many more rows have one value of a column than another."""
+        """How many more rows have the value `one` of a column than the value `other`."""
         a, part = self._cells(column, [one]) - self._cells(column, [other]), (self.place(column),)
         value, reach = float(a @ self.marginals[part]), self.reach_of_sum(part, a)
         return Figure(f"{one} − {other}", value, value - reach, value + reach)
 
     def _log_of_share(self, part: Columns, a: Floats, b: Floats) -> float:
-        """The share of one cell, of all or of its row or column, is listed; others are among all sets of labels."""
+        """How sure a share's range is: the share of one cell, of all or of its row or column, is listed; others are
+        among all sets of labels."""
         chosen, of = (self._labels(weights) for weights in (a, b))
         narrowed = [many for many, size in zip(of, a.shape, strict=True) if many < size]
         if set(chosen) == {1} and narrowed in ([], [1]):
@@ -374,12 +375,13 @@ class Look(dict[str, int]):
 
     @staticmethod
     def _labels(cells: Floats) -> tuple[int, ...]:
-        """How many labels a product of sets of labels has in each column."""
+        """How many labels of each column belong to this product of sets of labels."""
         others = [tuple(other for other in range(cells.ndim) if other != axis) for axis in range(cells.ndim)]
         return tuple(int(np.any(cells > 0, axis=rest).sum()) for rest in others)
 
     def _over(self, part: Columns, factors: Mapping[int, Floats]) -> Floats:
-        """A number for each cell of a marginal: the product of one factor per column."""
+        """A weight for each cell of a marginal: the product of one factor per column; columns without a factor have
+        1."""
         product: Floats = np.ones([self.query.axes[place].size for place in part])
         for axis, place in enumerate(part):
             if place in factors:
@@ -457,16 +459,16 @@ class Look(dict[str, int]):
 
     @cached_property
     def held_back(self) -> HeldBack | None:
-        """How estimates through the columns of interest did on the bought pairs with one of them, each estimated
-        without itself; None if there is none."""
+        """How well estimates through the columns of interest predict the bought pairs with one of these columns. Each
+        pair is estimated without itself. None if there are no such pairs."""
         hubs = self.fit.hubs
         places = [place for place in range(len(self.query.axes)) if place not in hubs and self.fits((place,))]
         pairs = [(hub, place) for hub in hubs for place in places]
         return HeldBack.of([self._left_out((*hubs, place), (min(hub, place), max(hub, place))) for hub, place in pairs])
 
     def checked(self, *columns: str) -> HeldBack | None:
-        """How well these columns are estimated together. With columns of interest: `held_back`. Else each bought set of
-        these columns is estimated without itself and compared; None if none was bought."""
+        """How well estimates about these columns do. With columns of interest: `held_back`. Else each bought set of
+        these columns is estimated without itself and compared with its measurement; None if none was bought."""
         if self.fit.hubs:
             return self.held_back
         places = tuple(sorted(self.place(column) for column in columns))
@@ -506,7 +508,8 @@ class Look(dict[str, int]):
         return self.query.shares_together(part, hits, np.full(len(hits), hits.sum()), self.noise, own)
 
     def cells_among_all(self, part: Columns) -> list[Share] | None:
-        """The same for each cell of columns that were counted together, as a share of everybody."""
+        """For a random sample: the share of each cell of columns counted together, of all such people. None where
+        nothing is claimed, or was measured."""
         if self.everybody is None or not self.first or len(part) < 2:
             return None
         cells = self.marginals[part]
@@ -537,6 +540,6 @@ class Look(dict[str, int]):
 
 
 def _middle(low: Floats, high: Floats, rows: Floats) -> float:
-    """The average if every row were in the middle of its group; of no rows, the middle of all."""
+    """The average of the rows if each were in the middle of its group; without rows, the middle of all groups."""
     rows = np.clip(rows, 0, None)
     return float(((low + high) / 2 * rows).sum() / rows.sum()) if rows.sum() > 0 else float((low + high).mean() / 2)

@@ -53,7 +53,7 @@ Labels = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class KnownAlready:
-    """In the question's own unit. Without ends nothing is promised."""
+    """What a look says about a question, in the question's own unit. Without ends nothing is promised."""
 
     value: float
     low: float | None
@@ -117,8 +117,8 @@ def _share(look: Look, of: Predicate) -> KnownAlready | None:
 
 
 def _by_fit(look: Look, surely: Labels, perhaps: Labels) -> float:
-    """In percent: by the fit of all that was bought about these columns, which takes noise off empty and small cells;
-    half of a cell that may hold some."""
+    """The share in percent by the fit of all that was bought about these columns, which takes noise off empty and small
+    cells. A cell of which only part may meet the conditions counts half."""
     columns = sorted(surely, key=look.place)
     places = tuple(look.place(column) for column in columns)
     bought = [part for part in parts_of_columns(places) if part in look.marginals]
@@ -155,7 +155,7 @@ def _between(look: Look, surely: Labels, perhaps: Labels) -> tuple[float, float]
         return _figure(look, labels).high or 0.0
 
     def lost(part: tuple[str, ...], column: str) -> float:
-        """The most rows of `part` that the conditions on another column may take."""
+        """The most rows of `part` that the conditions on another column may exclude."""
         alone = most({column: rest[column]})
         pairs = [held for held in part if (held, column) in bought or (column, held) in bought]
         return min([alone, *(most({held: surely[held], column: rest[column]}) for held in pairs)])
@@ -182,7 +182,7 @@ def _figure(look: Look, labels: Labels) -> Figure:
 
 
 def _cells(look: Look, column: str, conditions: Sequence[Clause]) -> tuple[list[str], list[str]] | None:
-    """The labels of the cells where all conditions on a column hold for every row, and where they may for some."""
+    """Of a column, the labels of cells where every row meets all its conditions, and of cells where some rows may."""
     place, size = look.place(column), look.query.facts.schema[column].size
     axis, labels = look.query.axes[place], _labels(look, column)
     if size > MOST_CODES:

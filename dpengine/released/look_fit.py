@@ -29,7 +29,7 @@ _NEAR = 1e-6  # of all rows
 
 @dataclass(frozen=True)
 class HeldBack:
-    """How estimates did on measurements that were left out."""
+    """How well estimates predicted measurements that they did not use."""
 
     off: float  # the share of rows in other cells than measured, noise included; the mean over all left out
     inside: int  # cells within their measured range
@@ -103,7 +103,8 @@ class EntropyFit:
         return (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
 
     def among(self, wanted: Mapping[int, Floats], target: int) -> Floats:
-        """The probability of each cell of a column together with the wanted cells of others."""
+        """The probability of each cell of the column `target`, together with a wanted cell in each of the other
+        columns."""
         if self.hubs:
             met = self.hub
             for place, cells in wanted.items():
@@ -118,12 +119,12 @@ class EntropyFit:
         return joint
 
     def share(self, wanted: Mapping[int, Floats]) -> float:
-        """The probability of a wanted cell in each of these columns."""
+        """The probability that each of these columns has a wanted cell."""
         (first, cells), *rest = wanted.items()
         return float(self.among(dict(rest), first) @ cells)
 
     def fitted(self, columns: Columns, without: Columns | None = None) -> Floats:
-        """Iterative proportional fitting to everything bought about these columns, except what is left out."""
+        """Iterative proportional fitting to everything bought about these columns, except the marginal `without`."""
         bought = [part for part in parts_of(tuple(sorted(columns))) if part in self.marginals]
         if without is not None:  # nor any larger one that it is part of
             bought = [part for part in bought if not set(without) <= set(part)]
@@ -146,7 +147,7 @@ class EntropyFit:
         return joint / total if total > 0 else np.full(joint.shape, 1 / joint.size)
 
     def left_out(self, columns: Columns, part: Columns) -> Floats:
-        """A bought marginal, estimated from everything else that was bought about these columns."""
+        """The estimate of a bought marginal from everything else that was bought about these columns."""
         axes = tuple(axis for axis, place in enumerate(columns) if place not in part)
         estimate = self.fitted(columns, without=part).sum(axis=axes)
         order = [place for place in columns if place in part]

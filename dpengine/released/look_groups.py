@@ -75,7 +75,8 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
 
 
 def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """The same for the rows of one group, or of one in each of two columns: measured if bought, else estimated."""
+    """The share of a group's rows (or of those in one group of each of two columns) in each value of a column: measured
+    if bought, else estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         return _estimated(labels, cells / (cells.sum() or 1.0))
@@ -85,7 +86,8 @@ def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]
 
 
 def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """The same as numbers of rows."""
+    """The number of rows of one group (or of one group in each of two columns) in each value of a column: measured if
+    bought, else estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         return _estimated(labels, look.rows * cells)
@@ -103,7 +105,8 @@ def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:
 
 
 def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats, bool]:
-    """The measured cells of a column in these groups, or the estimated probability of each; and whether measured."""
+    """The column's cells in these groups, and True if they were measured; else the estimated probability of each cell,
+    and False."""
     at = {look.place(name): name for name in groups}
     for place, name in at.items():
         if groups[name] not in look.query.cell_labels[place] or name == column:
@@ -119,7 +122,8 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
-    """For a bought pair: least and largest share of each value of `column` (across) in each group of `by`."""
+    """For a bought pair: the least and the largest share of each value of `column` (across) in each group of `by`
+    (down)."""
     first, second = look.place(by), look.place(column)
     part = (min(first, second), max(first, second))
     cells = _turned(look, first, second)
@@ -127,14 +131,14 @@ def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
 
 
 def shown_beyond_noise(look: Look, column: str) -> float:
-    """The least share of rows outside the largest bar, on the claim: how much a picture shows beyond noise. Near 0
-    where nearly all rows are in one bar, and where every bar may be zero."""
+    """How much a picture shows beyond noise: the share of rows that are certainly outside the largest bar. Near 0 where
+    nearly all rows are in one bar, or where every bar may be zero."""
     least = [max(figure.low or 0.0, 0.0) for figure in of_everyone(look, column)]
     return sum(least) - max(least, default=0.0)
 
 
 def unlike(group: Sequence[Figure], everyone: Sequence[Figure]) -> float:
-    """The same between a group and everyone."""
+    """By how much a group certainly differs from everyone: half the sum of the gaps between their ranges."""
     if any(figure.low is None for figure in group):
         return 0.0
     pairs = zip(group, everyone, strict=True)
@@ -143,7 +147,7 @@ def unlike(group: Sequence[Figure], everyone: Sequence[Figure]) -> float:
 
 
 def together(look: Look, by: str, column: str) -> Apart:
-    """Does the share of the values of `column` differ between the groups of `by`?"""
+    """Whether the shares of `column`'s values differ between the groups of `by`, and where that shows most."""
     first, second = look.place(by), look.place(column)
     if (min(first, second), max(first, second)) not in look.marginals:
         return Apart(ESTIMATED)

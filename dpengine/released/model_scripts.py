@@ -32,7 +32,8 @@ def literal(value: Json) -> str:
 
 
 def ends_of(column: Number | Date) -> JsonObject:
-    """How to read a cell of the column."""
+    """What a script needs to read a cell of the column: the ends of its range, and its step and codes or the order of
+    its days."""
     if isinstance(column, Date):
         return {"first": column.first.isoformat(), "last": column.last.isoformat(), "order": column.order}
     ends: JsonObject = {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}
@@ -40,7 +41,7 @@ def ends_of(column: Number | Date) -> JsonObject:
 
 
 def file(head: list[str], about: JsonObject, model: JsonObject, dialect: Dialect, code: str) -> str:
-    """The whole text. Its first line fixes the encoding, comments hold nothing that a person typed, and names that
+    """The script's whole text. Its first line fixes the encoding. Comments hold nothing that a person typed; names that
     people chose occur only as literals, below the lines in which Python and editors look for settings."""
     comments = "".join(f"# {say(line)}\n" for line in (*head, "scorer.use", "scorer.file"))
     how = {part: value for part, value in dialect.as_json().items() if part != "sheet"}

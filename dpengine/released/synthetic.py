@@ -47,7 +47,7 @@ Pair = tuple[str, str]
 
 
 def undeclared_cells(look: Look, place: int) -> npt.NDArray[np.bool_]:
-    """Which cells of a column are neither a listed value nor a group of its range."""
+    """For each cell of a column: is it neither a listed value nor a group of the range?"""
     query = look.query
     axis, extra = query.axes[place], query.extra(place)
     named = [label in extra for label in query.cell_labels[place]]
@@ -69,7 +69,7 @@ def left_out(look: Look) -> list[npt.NDArray[np.bool_]]:
 
 
 def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
-    """Which combinations have none of these cells."""
+    """For each combination of cells: has it none of the cells without rows?"""
     fine = np.ones(len(codes[0]), dtype=np.bool_)
     for out, code in zip(cells, codes, strict=True):
         fine &= ~out[code]
@@ -92,7 +92,7 @@ class KeptTogether:
 
     @cached_property
     def measured(self) -> list[Columns]:
-        """Single columns, pairs, threes."""
+        """The measured sets of columns: single columns, pairs and threes."""
         return sorted(self.look.marginals, key=lambda part: (len(part), part))
 
     @property
@@ -101,7 +101,7 @@ class KeptTogether:
 
     @cached_property
     def _together(self) -> set[Columns]:
-        """Pairs that were measured, by themselves or inside a three."""
+        """The pairs that were measured, by themselves or as part of three columns."""
         return {pair for part in self.measured for pair in combinations(part, 2)}
 
     @property
@@ -127,7 +127,7 @@ class KeptTogether:
         return [(self.names[first], self.names[second]) for first, second in pairs]
 
     def apart_by_column(self) -> dict[str, list[str]]:
-        """For each column the others that it was not measured with, if any."""
+        """For each column the other columns that it was not measured with. Columns without such others are missing."""
         others_of: dict[str, list[str]] = {name: [] for name in self.names}
         for first, second in self.apart:
             others_of[first].append(second)
@@ -209,7 +209,7 @@ def evenly(start: int, end: int, many: int) -> Integers:
 
 
 def best(curves: Iterable[Curve], column: str, starts: Sequence[int]) -> Curve | None:
-    """The most exact curve among those that cut some group of the column into pieces."""
+    """The most exact curve that cuts some group of the column into pieces; None if no curve does."""
     able = []
     for curve in curves:
         ends = [*starts[1:], curve.size]
@@ -272,7 +272,8 @@ class FittedTable:
 
     @property
     def alike(self) -> bool:
-        """Are all pairs followed equally closely? Chosen ones are, because each is far from what was expected."""
+        """Are all pairs followed equally closely? Not if they were chosen: a chosen pair is far from what was
+        expected."""
         return self.query.plan == CHOSEN
 
     @cached_property
@@ -316,7 +317,8 @@ class FittedTable:
 
     @cached_property
     def _mended_by(self) -> list[Columns]:
-        """All pairs and threes; of many, the measured ones; of large ones, the smallest that fit into memory."""
+        """The marginals that whole rows are fitted to: all pairs and threes; if they are many the measured ones; if
+        they are large the smallest that fit into memory."""
         return [*self._adjusted(2, MOST_MENDED), *self._adjusted(3, MOST_THREES)]
 
     def _adjusted(self, columns: int, most: int) -> list[Columns]:
@@ -373,8 +375,8 @@ class FittedTable:
         return sources
 
     def off_by_spreading(self) -> dict[str, float]:
-        """How far an average of a column can be off because values are spread evenly inside measured groups: at most
-        half the width of each, by its measured share. Without columns that follow a curve."""
+        """By column, how far an average can be off because values are spread evenly inside measured groups: half the
+        width of each group, weighted by its share. Columns that follow a curve are not in it."""
         off = {}
         for place, axis in enumerate(self.query.axes):
             name, column = base(axis.ref), self.query.facts.schema[base(axis.ref)]
@@ -426,7 +428,8 @@ class FittedTable:
         return pa.table(columns | {_MISFITS: pa.array(self._misfits(mixed))})
 
     def _misfits(self, cells: Sequence[Integers]) -> Integers:
-        """A bit for each column in which a row does not fit: else such a row would look like one without a value."""
+        """For each row, bits that mark the columns in which it does not fit: else it would look like a row without a
+        value."""
         bits = np.zeros(len(cells[0]), dtype=np.int64)
         for place, axis in enumerate(self.query.axes):
             if axis.absent and axis.misfit:
@@ -511,7 +514,7 @@ class FittedTable:
         return np.where(places < 0, none, cells[places] if len(cells) else none)
 
     def counts(self, *names: str) -> Floats:
-        """How many of its rows are in each combination of cells of these columns; an axis for each."""
+        """How many of the table's rows have each combination of these columns' cells; an axis for each column."""
         columns = tuple(self.look.place(name) for name in names)
         points = Points(tuple(self.codes), np.ones(len(self.codes[0])))
         return points.marginal(columns, self.sizes)
@@ -589,7 +592,7 @@ class Synthetic:
         return ClassShare(value, self.width if self.promised(held) else None)
 
     def promised(self, held: npt.NDArray[np.bool_]) -> bool:
-        """Are these cells a query of the class, or the complement of one?"""
+        """Is the share of these cells promised? It is if they, or all other cells, are a query of the class."""
         for cells in (held, ~held):
             if not cells.any():
                 return True  # nobody or everybody: the share is known

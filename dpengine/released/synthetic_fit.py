@@ -81,7 +81,7 @@ Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which
 
 
 def anything(codes: Sequence[Integers]) -> None:
-    """No combination is excluded."""
+    """A rule that excludes no combination."""
 
 
 def fitted(
@@ -115,7 +115,7 @@ def fitted(
 
 
 def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:
-    """Every pair, trusted by how far its counts are from independence."""
+    """Every measured pair, with trust that grows with the distance of its counts from independence."""
     shares = shares_of(sizes, targets)
     return {
         target.columns: trusted(target, rows * np.outer(*(shares[place] for place in target.columns)), rows)
@@ -170,7 +170,7 @@ def judged_again(
 
 
 def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Points:
-    """All combinations, along the tree of the most dependent pairs."""
+    """All combinations with their expected rows, by the tree of the most dependent pairs."""
     shares, weights = shares_of(sizes, targets), np.full(tuple(sizes), rows)
     pairs = pair_tables(targets, rows, shares)
     for parent, child in tree(len(sizes), pairs):
@@ -212,7 +212,7 @@ def pair_tables(targets: Sequence[Target], rows: float, shares: Sequence[Floats]
 
 
 def sampled(sizes: Sequence[int], targets: Sequence[Target], rows: float, seed: int, points: int) -> Points:
-    """A sample of the tree of the most dependent pairs."""
+    """Points drawn from the tree of the most dependent pairs, each with the same weight."""
     rng = PublicMix(seed)
     shares = shares_of(sizes, targets)
     pairs = pair_tables(targets, rows, shares)
@@ -234,7 +234,7 @@ def sampled(sizes: Sequence[int], targets: Sequence[Target], rows: float, seed: 
 
 
 def _dealt(shares: Floats, many: int) -> Integers:
-    """This many codes with about these shares, in order."""
+    """`many` codes in order, in about these shares."""
     edges = np.rint(np.cumsum(shares) * many).astype(np.int64)
     return np.searchsorted(edges, np.arange(many), side="right").clip(0, len(shares) - 1).astype(np.int64)
 

@@ -29,8 +29,7 @@ from dpengine.planning.whatif import most_each
 
 @dataclass(frozen=True)
 class Rival:
-    """Another question that answers the same, and the error of each in people, at all points at once, 95 times in
-    100."""
+    """Another question that answers the same, and the error of each in people, at all points at once, at 95 %."""
 
     query: Cdf | CdfTree
     own: Fraction
@@ -43,8 +42,7 @@ class Rival:
 
 
 def curve_alternative(query: AnyQuery) -> Rival | None:
-    """The other question about the same distribution at the same ε, each with its default noise; None for other
-    questions."""
+    """The other question about the same distribution at the same ε, both with their default noise; or None."""
     if not isinstance(query, Cdf | CdfTree):
         return None
     query = query.with_noise("")
@@ -96,8 +94,7 @@ _GRAIN = 10**4  # ε to a ten-thousandth, which is enough for a picture
 
 @dataclass(frozen=True)
 class WayAtOnce:
-    """One way of adding noise to several averages: by the number of columns, the promised error as a share of each
-    range."""
+    """One way of adding noise to several averages: by the number of columns, the error as a share of each range."""
 
     name: str
     noise: str

@@ -33,8 +33,7 @@ _NEAR = (Fraction(1), Fraction(21, 20))  # reaches are whole numbers of people, 
 
 @dataclass(frozen=True)
 class BothRanges:
-    """Half the width of the range for the table and for the population: in percentage points for counts and shares,
-    else in the column's unit."""
+    """Half the width of each range: in percentage points for counts and shares, else in the column's unit."""
 
     epsilon: Fraction
     people: int

@@ -53,7 +53,7 @@ def decades(low: int, high: int, each: int = 4) -> list[int]:
 
 
 def class_rows(many: int, alpha: float) -> int:
-    """The theorem's m: so many rows can be within α/2 of every query of a class of this size."""
+    """The theorem's m: that many rows can be within α/2 of every query of a class of this size."""
     return math.ceil(2 * math.log(2 * many) / alpha**2)
 
 

@@ -34,8 +34,7 @@ Idea = JsonObject
 
 @dataclass(frozen=True)
 class Lever:
-    """The question with one change, and its promise. `ends`: the column's declaration before and after, for a narrower
-    range that must be declared first."""
+    """The question with one change. `ends`: the declaration before and after, for a narrower range."""
 
     kind: Literal["range", "groups", "bars", "top", "spend"]
     query: AnyQuery
@@ -142,8 +141,7 @@ def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], Any
 
 
 def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fraction | None]) -> Iterator[Lever]:
-    """The question at so much more of the allowance that it is no longer mostly noise; if that does not fit, at half of
-    the increase, and so on."""
+    """At an ε where it is no longer mostly noise; if that is too dear, at half of the factor, and so on."""
     times = query.promise().amount / coarse
     while times > 1:
         parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}

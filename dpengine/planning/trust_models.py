@@ -114,8 +114,8 @@ class Lecture:
 
 
 def ways(facts: Facts, kind: str, given: Mapping[str, Json]) -> tuple[Way, ...]:
-    """The question under each trust model. `given`: epsilon and delta, the condition of a count, the column and
-    solution of bars."""
+    """The question under each trust model. `given`: epsilon, delta, and a count's condition or bars' column and
+    solution."""
     return tuple(_way(facts, model, kind, given) for model in MODELS)
 
 

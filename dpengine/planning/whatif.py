@@ -101,8 +101,7 @@ def _used(rule: Rule, query: AnyQuery, questions: int) -> Fraction:
 
 
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
-    """The setting in texts from a URL or a form. `facts` are those of the open table; if None, the texts describe the
-    table too."""
+    """The setting in texts from a URL or a form. `facts` of the open table; if None, the texts describe a table too."""
     key = given["q"]
     if key not in offered():
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))

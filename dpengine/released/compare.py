@@ -279,8 +279,7 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
 
 
 def _union(picks: Sequence[Comparable]) -> Fraction:
-    """The probability that some range fails: the sum of β of each answer with bought ranges, and β once for the joint
-    claim."""
+    """The probability that some range fails: β of each answer with bought ranges, and β once for the joint claim."""
     bought = {pick.request: pick.beta for pick in picks if pick.alone}
     joint = [pick.beta for pick in picks if not pick.alone]
     return sum(bought.values(), Fraction(0)) + max(joint, default=Fraction(0))

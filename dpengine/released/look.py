@@ -380,8 +380,7 @@ class Look(dict[str, int]):
         return tuple(int(np.any(cells > 0, axis=rest).sum()) for rest in others)
 
     def _over(self, part: Columns, factors: Mapping[int, Floats]) -> Floats:
-        """A weight for each cell of a marginal: the product of one factor per column; columns without a factor have
-        1."""
+        """A weight for each cell of a marginal: the product of one factor per column, 1 where it has none."""
         product: Floats = np.ones([self.query.axes[place].size for place in part])
         for axis, place in enumerate(part):
             if place in factors:

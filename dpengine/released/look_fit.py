@@ -103,8 +103,7 @@ class EntropyFit:
         return (joint.T @ given[-1]).reshape([self.sizes[place] for place in columns])
 
     def among(self, wanted: Mapping[int, Floats], target: int) -> Floats:
-        """The probability of each cell of the column `target`, together with a wanted cell in each of the other
-        columns."""
+        """The probability of each cell of the column `target` together with a wanted cell in each other column."""
         if self.hubs:
             met = self.hub
             for place, cells in wanted.items():

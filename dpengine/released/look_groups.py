@@ -75,8 +75,7 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
 
 
 def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """The share of a group's rows (or of those in one group of each of two columns) in each value of a column: measured
-    if bought, else estimated."""
+    """For one group (or one in each of two columns), the share of its rows in each value: measured or estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         return _estimated(labels, cells / (cells.sum() or 1.0))
@@ -86,8 +85,7 @@ def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]
 
 
 def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """The number of rows of one group (or of one group in each of two columns) in each value of a column: measured if
-    bought, else estimated."""
+    """For one group (or one in each of two columns), the rows with each value: measured or estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         return _estimated(labels, look.rows * cells)
@@ -105,8 +103,7 @@ def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:
 
 
 def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats, bool]:
-    """The column's cells in these groups, and True if they were measured; else the estimated probability of each cell,
-    and False."""
+    """The column's measured cells in these groups, and True; else the estimated probability of each cell, and False."""
     at = {look.place(name): name for name in groups}
     for place, name in at.items():
         if groups[name] not in look.query.cell_labels[place] or name == column:
@@ -122,8 +119,7 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
-    """For a bought pair: the least and the largest share of each value of `column` (across) in each group of `by`
-    (down)."""
+    """For a bought pair: the least and the largest share of each value of `column` in each group of `by` (down)."""
     first, second = look.place(by), look.place(column)
     part = (min(first, second), max(first, second))
     cells = _turned(look, first, second)

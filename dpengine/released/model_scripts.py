@@ -32,8 +32,7 @@ def literal(value: Json) -> str:
 
 
 def ends_of(column: Number | Date) -> JsonObject:
-    """What a script needs to read a cell of the column: the ends of its range, and its step and codes or the order of
-    its days."""
+    """What a script needs to read the column's cells: the ends of its range, its step and codes or order of days."""
     if isinstance(column, Date):
         return {"first": column.first.isoformat(), "last": column.last.isoformat(), "order": column.order}
     ends: JsonObject = {end: text_of(getattr(column, end)) for end in ("lower", "upper", "step")}

@@ -272,8 +272,7 @@ class FittedTable:
 
     @property
     def alike(self) -> bool:
-        """Are all pairs followed equally closely? Not if they were chosen: a chosen pair is far from what was
-        expected."""
+        """Are all pairs followed equally closely? Chosen ones are not: each is far from what was expected."""
         return self.query.plan == CHOSEN
 
     @cached_property
@@ -428,8 +427,7 @@ class FittedTable:
         return pa.table(columns | {_MISFITS: pa.array(self._misfits(mixed))})
 
     def _misfits(self, cells: Sequence[Integers]) -> Integers:
-        """For each row, bits that mark the columns in which it does not fit: else it would look like a row without a
-        value."""
+        """For each row, bits that mark the columns where it does not fit: else it would seem to have no value."""
         bits = np.zeros(len(cells[0]), dtype=np.int64)
         for place, axis in enumerate(self.query.axes):
             if axis.absent and axis.misfit:

@@ -45,8 +45,7 @@ class Named:
 
 
 def shortened(names: Sequence[str]) -> tuple[list[str], str]:
-    """The names without a long common beginning (its last words stay), and the beginning that was cut; "" if none
-    was."""
+    """The names without a long common beginning (but with its last words), and what was cut; "" if nothing was."""
     words = [name.split(" ") for name in names]
     alike = next((at for at, each in enumerate(zip(*words, strict=False)) if len({*each}) > 1), 0)
     cut = alike - _KEPT

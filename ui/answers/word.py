@@ -407,8 +407,7 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
 
 
 def _together(table: dp.Table, chosen: Sequence[dp.Answer]) -> str:
-    """What these answers and their checks cost together, and whether that is less than the sum; empty for one answer
-    without a check."""
+    """What these answers and their checks cost together, and whether that is less than the sum; empty for one alone."""
     bought = {check.charge.request: check for one in chosen for check in table.checks_of(one.request_id)}
     checks = [answer for check in bought.values() if (answer := workspace().answer_of(check)) is not None]
     rule = table.budget.rule

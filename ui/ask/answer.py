@@ -607,8 +607,7 @@ def card_sentence(answer: dp.Answer) -> str:
 
 
 def _follows(answer: dp.Answer) -> Collection[str]:
-    """The columns of a synthetic table whose values follow another answer; none if the table is gone or its rows are
-    not written yet."""
+    """The columns of a synthetic table whose values follow another answer; none while its rows are missing."""
     if answer.query.makes_rows != "fitted":
         return ()
     try:

@@ -166,8 +166,7 @@ def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
 
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """The way back from a column's card, as a URL parameter: the question with its spend, or the open session. Empty if
-    there is neither."""
+    """The way back from a column's card as a URL parameter: the question with its spend, or the session; or empty."""
     if form_state.STATE in query.card.asked_on and not query.card.behind:
         question = {name: value for name, value in preview_link(table, query).items() if name != "table"}
     elif session := st.query_params.get("session"):

@@ -231,8 +231,7 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Is this the answer to the form's question, whatever its noise? An `owned` answer counts as that until the form
-    changes."""
+    """Is this the answer to the form's question, at any noise? An `owned` one counts until the form changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:

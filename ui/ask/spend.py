@@ -81,8 +81,7 @@ def _asked(table: dp.Table, query: dp.Query) -> dp.Query:
 
 
 def _words(table: dp.Table, query: dp.Query, lever: Lever, asked: dp.Query, then: dp.Query) -> str | None:
-    """A lever in a sentence. None if it would not change the printed promise, or if the rest of the allowance does not
-    cover it."""
+    """A lever in a sentence. None if it would not change the printed promise, or costs more than is left."""
     errors = {"now": query.promise().short(query), "then": then.promise().short(then)}
     if errors["now"] == errors["then"] and lever.kind == "spend":
         return None
@@ -295,8 +294,7 @@ def describe(
 
 
 def noise_words(table: dp.Table, price: dp.Preview, share: Fraction | None) -> str:
-    """A warning that an answer would be mostly noise, and the `share` of the allowance that helps; None if no
-    affordable share does."""
+    """A warning that an answer would be mostly noise, and the `share` of the allowance that helps, if any."""
     if share is None:
         return say("spend.noise_short", people=price.people_needed)
     return say("spend.noise_share", people=price.people_needed, share=prices.takes(table, share))

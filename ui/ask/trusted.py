@@ -31,8 +31,7 @@ def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
 
 
 def at_steps(table: dp.Table, key: str, given: dict[str, Any]) -> Callable[[str], dp.Query]:
-    """A function from a step of the slider to the question, with its noise added as chosen. It raises where the choice
-    is refused."""
+    """A function from a step of the slider to the question with the chosen noise. It raises where that is refused."""
     wanted = _wanted(key)
 
     def at(step: str) -> dp.Query:

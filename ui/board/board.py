@@ -51,8 +51,7 @@ _OFFERED = 3
 
 
 def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    """What would make the bars more exact: fewer groups, leaving out the longest column, or fewer pairs. Largest gain
-    first."""
+    """What would make bars more exact, largest gain first: fewer groups, one column less, or fewer pairs."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
     sizes |= {held.column: held.size for held in query.held if held.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])

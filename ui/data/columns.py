@@ -436,8 +436,7 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def line(draft: Draft, name: str, yes: bool = True) -> None:
-    """Draw a column's line. Without `yes` a guess with a single reading has no button: one button below confirms them
-    all."""
+    """Draw a column's line. Without `yes` a single reading has no button: one button below confirms all such."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)
@@ -461,8 +460,7 @@ def untouched(draft: Draft, name: str) -> bool:
 
 
 def left_out(draft: Draft, names: list[str]) -> None:
-    """Draw the columns that are left out: each with its three likely readings, one tap away, and a card for any
-    other."""
+    """Draw the columns that are left out, each with its three likely readings, one tap away, and a card for others."""
     with st.container(key="lines-out", gap=None):
         paragraph(say("data.cards.left_out"))
         for name in names:
@@ -475,8 +473,7 @@ def left_out(draft: Draft, names: list[str]) -> None:
 
 
 def _like(reading: Candidate, dialect: Dialect) -> str:
-    """The label of a reading: a sample cell, for a number with its range, as in “4 (1–5)”. Lists by a file's labels
-    show two cells."""
+    """The label of a reading: a sample cell, with a number's range as in “4 (1–5)”; of a file's labels, two."""
     cell = unmarked(plain(cells(reading, dialect)[: LINES_SHOWN if reading.lines else 1]))
     return f"{cell} ({_in_short(reading)})" if reading.kind == "number" else cell
 

@@ -321,8 +321,7 @@ def _takes(clicked: str, field: str) -> None:
 
 
 def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
-    """Options of the widget `field`: when its value changes, the widget `usual` marks it if it is one of the
-    `options`."""
+    """Options of the widget `field`: when its value changes, the widget `usual` marks it if it is an option."""
 
     def mark() -> None:
         now = st.session_state[field]

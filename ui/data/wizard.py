@@ -37,8 +37,7 @@ Work = Callable[[Callable[[float], None]], Any]
 
 
 class Task:
-    """Work on a thread of its own. `share` goes from 0 to 1; then `result` or `error` is set. `size`: the file's
-    bytes."""
+    """Work on a thread of its own. `share` goes from 0 to 1, then `result` or `error` is set. `size`: of the file."""
 
     def __init__(self, purpose: str, work: Work, stoppable: bool = True, size: int = 0) -> None:
         self.purpose = purpose

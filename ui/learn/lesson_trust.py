@@ -43,8 +43,7 @@ HONEST = tuple(map(str, trust_models.SHARES))
 
 
 def shown(given: Given) -> tuple[str, ...]:
-    """The names of the settings to show. A language without words for the other pictures has those of the first
-    only."""
+    """The names of the settings to show; in a language without words for the other pictures, those of the first."""
     if "trust_page" not in MEANT[current()]:
         return _MATTERS["errors"]
     return ("look", *_MATTERS[given["look"]])

@@ -55,8 +55,8 @@ def whole_inside(value: Any, least: int, most: int, usual: int) -> int:
 
 
 def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
-    """Pick one of a few options, side by side. `code` is the label's code; options have codes that begin with `words`,
-    or else with `code`."""
+    """Pick one of a few options, side by side. `code`: the label; `words`: how the options' codes begin, if
+    otherwise."""
     more = {"format_func": lambda option: say(f"{words or code}.{option}")} | more
     return str(st.segmented_control(say(code), options, default=now, required=True, key=key, **more) or now)
 
@@ -67,8 +67,7 @@ def number_key(key: str) -> str:
 
 
 def number_field(label: str, text: str, key: str, where: Any = st, unit: str = "", **options: Any) -> str:
-    """A field for a number; returns its text in English notation, as addresses hold it. The engine refuses what it
-    cannot read."""
+    """A field for a number; returns it as text in English notation. The engine refuses what it cannot read."""
     typed = where.text_input(label, local(text), key=number_key(key), **options)
     return _kept(text, as_typed(str(typed or ""), unit))
 

@@ -165,8 +165,7 @@ def address_of(table: str, request: str, page: str = "ask", name: str = "answer"
 
 
 def earlier(title: str, answers: Sequence[dp.Answer], page: str, name: str, but: str | None) -> None:
-    """Links to a page's earlier answers, newest first, but not to the answer of the request `but`: opening one is
-    free."""
+    """Links to a page's earlier answers, newest first, except to that of the request `but`: free to open."""
     others = [answer for answer in answers if answer.request_id != but]
     heads = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")]
     rows = [(when(one.at), one.sentence, in_short(one), receipt_of(one, page, name)) for one in others]

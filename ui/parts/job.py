@@ -86,8 +86,7 @@ def ask_button(
 
 
 def next_request(*what: object) -> str:
-    """The id for the next click on what `what` names. It is chosen before the click and stays until `renew`, however
-    often one clicks."""
+    """The id for the next click on what `what` names: chosen before the click, the same until `renew`."""
     waiting: dict[tuple[object, ...], str] = st.session_state.setdefault(_NEXT, {})
     return waiting.setdefault(what, new_request())
 
@@ -136,8 +135,7 @@ def renew(request: str) -> bool:
 
 
 def running(table: dp.Table, query: dp.Query) -> str | None:
-    """The request by which somebody is asking this question at this moment, in another tab or elsewhere; None if nobody
-    is."""
+    """The request by which somebody is asking this question now, in another tab or elsewhere; None if nobody is."""
     last = table.last_asked(query)
     if last is None or last.outcome is not None or workspace().job(last.charge.request).over:
         return None
@@ -183,8 +181,7 @@ def wait(request: str) -> None:
 
 @st.fragment(run_every=0.3)
 def elsewhere(request: str) -> None:
-    """Says that somebody else is asking this question; when it is answered, reloads the page, which offers the
-    answer."""
+    """Says that somebody else is asking this question; once it is answered, reloads the page, which offers it."""
     if workspace().job(request).over:
         st.rerun()
     hint(say("ask.running"))

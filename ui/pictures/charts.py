@@ -203,8 +203,7 @@ def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool
 
 
 def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
-    """The ends of the axis, over the informative values: an uninformative group does not stretch it. None if all values
-    count."""
+    """The axis over the informative values, which an uninformative group does not stretch; None if all are."""
     telling = {name: value for name, value in values.items() if value is not None}
     ends = [end for name, value in telling.items() for end in (value, *(intervals or {}).get(name, ()))]
     if len(ends) == 0 or None not in values.values() or any(isinstance(end, str) for end in ends):

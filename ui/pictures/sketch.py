@@ -460,8 +460,7 @@ class _Drawing:
 
 
 def _nearest(axis: _Axis, trace: dict[str, Any], place: float) -> tuple[Any, Any]:
-    """A curve's height at its point nearest to a place, and that point. The height is None if the point is not
-    close."""
+    """A curve's height at its point nearest to a place (None if that is not close), and that point."""
     pairs = list(zip(_list(trace["x"]), _list(trace["y"]), strict=True))
     x, y = min(pairs, key=lambda pair: abs(axis.place(pair[0]) - place))
     return (y, x) if abs(axis.place(x) - place) < 0.06 else (None, x)
@@ -477,8 +476,7 @@ def _ends(trace: dict[str, Any], name: str) -> Iterator[float]:
 
 
 def _stepped(points: list[tuple[float, float]], shape: str) -> list[tuple[float, float]]:
-    """The points of a line with the corners of stairs: each height holds until the next point (hv), or halfway to it
-    (hvh)."""
+    """The points with the corners of stairs: each height holds until the next point (hv), or halfway to it (hvh)."""
     if shape not in ("hv", "hvh") or len(points) < 2:
         return points
     turned = [points[0]]

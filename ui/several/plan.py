@@ -99,8 +99,7 @@ def _results(table: dp.Table, found: PlanRun) -> None:
 
 
 def _unchecked(table: dp.Table, queries: list[dp.Query], checks: Sequence[dp.Query] = ()) -> str:
-    """The columns of these questions that nobody has checked and that these `checks` do not cover, in a sentence; empty
-    if there are none."""
+    """A sentence on columns of these questions that nobody has checked, nor do these `checks`; or empty."""
     covered = {name for check in checks for name in check.parameters()["columns"]}
     names = set[str]().union(*(query.to_check() for query in queries)) - covered
     columns = [(name, column) for name, column in table.schema.columns.items() if name in names]

@@ -376,8 +376,7 @@ def show_addressed(table: dp.Table) -> bool:
 
 
 def _opened(table: dp.Table, run: str) -> bool:
-    """Does this run hold an open session? Then the address names it. Else the page shows the run's progress or the
-    refusal."""
+    """Does this run hold an open session? Then the address names it. Else the page shows its progress or refusal."""
     found = table.run(run)
     if not found.over:
         plan.progress(table, run)

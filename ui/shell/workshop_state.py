@@ -148,7 +148,7 @@ class Room:
         return self._mark(f"{turn}:{name}")
 
     def asks(self, name: str, turn: int) -> str:
-        """Note that a participant asks the question, and return the request id. Refused if the wall has another
+        """Note that a participant asks the question; returns the request id. Refused if the wall has another
         question."""
         with self._lock:
             if self._posed is None or self._posed.turn != turn or name not in self._people:

@@ -74,8 +74,7 @@ def show_preview(query: SyntheticTable) -> None:
 
 
 def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is counted, in a sentence, with an example in people of a count's error. `kept`: what was counted, once it
-    is known."""
+    """What is counted, and an example in people of a count's error. `kept`: what was counted, once it is known."""
     kind = _kind(query)
     widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
     people = max(int(float(f"{query.facts.about / 10:.1g}")), 1)

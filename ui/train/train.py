@@ -86,8 +86,7 @@ def kinds(table: dp.Table, target: str) -> list[str]:
 
 
 def _short(column: Any) -> bool:
-    """Does the column suit a model? A list of one value is useless, and a list longer than a model is wide does not
-    fit."""
+    """Does a column suit a model? A list of one value is useless, and one longer than a model is wide does not fit."""
     return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 

@@ -52,8 +52,7 @@ def limits(query: dp.Query) -> tuple[float, float] | None:
 
 
 def cut(query: dp.Query, value: Any, interval: Any, part: str = "") -> tuple[Any, Any]:
-    """A figure and its range, cut to what is certainly possible, as numbers that can be drawn. Days stay as they
-    are."""
+    """A figure and its range, cut to what is certainly possible, as numbers to be drawn. Days stay as they are."""
     if isinstance(value, str) or interval is None:
         return value, interval
     least, most = (_drawable(end) for end in query.sure(part))
@@ -144,8 +143,7 @@ def _texts(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple
 
 
 def _end(value: Fraction, rounding: str) -> str:
-    """A figure as text with all its decimals, not rounded to its range: cut to three digits, a range could end before
-    it."""
+    """A figure as text with all its decimals, not rounded to its range: with three, a range could end before it."""
     exact = _exact(value)
     step = Decimal(1).scaleb(-min(_decimals(value), MOST_DECIMALS))
     return plain(value) if step == 1 else _print(exact, step, rounding)

@@ -151,8 +151,7 @@ def names_of(answer: dp.Answer, words: Callable[[dp.Query, str], str] | None = N
 
 
 def _explained(query: dp.Query, part: str) -> str:
-    """A group's name with its meaning: “other” alone would read like “something else”, and a value called “no” like the
-    answer."""
+    """A name with its meaning: “other” alone would read as “something else”, and a value called “no” as the answer."""
     name, why = named(query, part), query.unlisted(part)
     return say(f"answer.unlisted.{why}", name=name) if why else _quoted(name)
 

@@ -141,7 +141,7 @@ def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], Any
 
 
 def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fraction | None]) -> Iterator[Lever]:
-    """At an ε where it is no longer mostly noise; if that is too dear, at half of the factor, and so on."""
+    """The question at the ε where it is no longer mostly noise, or if that is too dear at half of it, and so on."""
     times = query.promise().amount / coarse
     while times > 1:
         parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}

@@ -23,10 +23,10 @@ from dpengine.core.remembered import remembered
 from dpengine.core.types import Json
 from dpengine.mechanisms.query import AnyQuery, Averaged
 
-POINTLESS = 0.9  # of the second range would be left without any noise
+POINTLESS = 0.9  # if this part of the second range would be left without any noise, a higher price hardly helps
 _NO_NOISE = Fraction(1000)  # an ε at which noise is nearly always 0
 _STEPS = 7
-_AT_ONCE = 0.9  # a first point with less of `least` lies beyond the crossing
+_AT_ONCE = 0.9  # a first point whose range is a smaller part of `least` lies beyond the crossing
 FEWEST, MOST = 10, 10**9  # people on the axis
 _NEAR = (Fraction(1), Fraction(21, 20))  # reaches are whole numbers of people, so a little more may be needed
 

@@ -25,7 +25,7 @@ from dpengine.planning.opening import opening, room
 WIDE, VERY_WIDE = 500, 2_000  # steps: a shorter range, as of ages and marks, is not cut
 NARROWER, MUCH_NARROWER = 2, 5  # times
 AT_END = Fraction(3, 4)  # of the range: a code beyond this may be why it is so wide
-WORTH = Fraction(9, 10)  # the most of the error that a lever leaves
+WORTH = Fraction(9, 10)  # a lever must leave at most this part of the error
 SPENDS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.5", "1", "2")
 MANY = 5
 FEW = 12  # bars

@@ -197,8 +197,8 @@ def _looked(table: dp.Table, query: dp.Query) -> str:
 # The previous answer, folded so that nobody reads it as the answer to what the form says now.
 
 Beside = Callable[[dp.Answer], None]  # what else stands between the answer and its repeats
-_MET = "answered-beside"  # the same with how exact it was to be
-ANY = "1"  # ε of a question of which any answer is sought
+_MET = "answered-beside"  # as `_WITH`, with the price in the form
+ANY = "1"  # a placeholder ε, to look up answers at any ε
 MOST_EPSILON_MORE = 2  # times: another noise may take that much more of ε for the same price
 _FOLDED = "answered-folded"  # the request whose answer was folded last
 _WITH = "answered-with"  # the request on the page, and what the form said when its answer came
@@ -224,14 +224,14 @@ def show(
 
 
 def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
-    """Has the form changed since this answer? Only then does the meter show a price."""
+    """Has the form, with its price, changed since this answer came? Only then does the meter show a price."""
     return _changed(_MET, answer, form)
 
 
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Is this the answer to the form's question, at any noise? An `owned` one counts until the form changes."""
+    """Does this answer the form's question, as exactly, by any noise? An `owned` one does until the form changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:

@@ -99,7 +99,7 @@ def _words(table: dp.Table, query: dp.Query, lever: Lever, asked: dp.Query, then
 
 # “How good must it be?”: the slider from more private to more exact, the wished error and ε set each other.
 
-DEAR = Fraction(1, 5)  # of the allowance: more than that is asked for twice
+DEAR = Fraction(1, 5)  # of the allowance: a question that takes more needs a second click
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
 LITTLE = Fraction(1, 1000)  # of the allowance: less than that buys only noise, and reads as nothing
 _REFUSED = "spend-refused"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from demos.lessons.differencing import Attack
 
 _SEEN = "why-private"  # this visitor's private answers, until they ask again
-_WANTED = "why-wanted"  # they were asked for
+_WANTED = "why-wanted"  # a click asked for new private answers
 
 
 def show() -> None:

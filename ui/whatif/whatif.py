@@ -41,7 +41,7 @@ from ui.whatif.settings import LADDERS, LECTURES, PRESETS, SECTIONS, SHAPES, SLI
 from ui.words import gloss
 from ui.words.markup import Html, html_table, p, paragraphs
 
-SIDES = {"A": "", "B": "2"}  # and how the names of its fields end
+SIDES = {"A": "", "B": "2"}  # each setting, and how the names of its fields end
 DELTAS = (Fraction(1, 10**6), Fraction(1, 10**9), Fraction(0))
 NAMES = {"e": "epsilon", "d": "delta", "n": "people", "k": "questions"}
 _ROUND = {Fraction(1, 10**power): name for power, name in ((6, "million"), (9, "billion"), (12, "trillion"))}

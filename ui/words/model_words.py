@@ -16,7 +16,7 @@ from dpengine.released.shapes import LookWithModels, Shapes
 from ui.words.figures import bare, printed, printed_range
 
 NAMED = 2  # values of a side that are named
-BETTER = 0.98  # of what always saying the average is off by
+BETTER = 0.98  # a better model is off by less than this part of what always saying the average is off by
 RANKS, _STEP = 60, 5  # of 100 in the right order, shown in steps of 5: fewer are hardly more than a coin
 _KEPT = 1_000
 _read: dict[tuple[str, str], tuple[str, str]] = {}  # by the charge and the language: reading a model takes a while

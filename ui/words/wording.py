@@ -19,7 +19,7 @@ from ui.words.figures import anything, figure, printable, printed, printed_range
 from ui.words.phrases import LISTED, halfway_words, listed_edges
 
 _COUNTED = ("people", "rows")
-NAMED = 4  # groups that may be as high: so many are all named
+NAMED = 4  # groups that may be as high: up to this many, all are named
 _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_page.axis.weight"}
 
 

@@ -58,7 +58,7 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def opened(more: Sequence[str]) -> int:
-    """The app on this machine alone, in a browser. If it runs already, only the browser."""
+    """Open the app in a browser, on this machine alone. Starts it if it does not run yet."""
     from dpengine.core import files, places
     from dpengine.messages import say
 
@@ -142,7 +142,7 @@ def _shown(note: Path) -> int:
 
 
 def _taken(words: list[str], option: str) -> str | None:
-    """The value of an option, as `--home X` or `--home=X`, which is taken out."""
+    """Take an option out of the words, written as `--home X` or `--home=X`; returns its value, or None."""
     for place, word in enumerate(words):
         if word == option and place + 1 < len(words):
             del words[place]

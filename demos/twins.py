@@ -187,7 +187,7 @@ def _centers(law: Law | None) -> tuple[int, ...]:
 
 
 def _moved(example: Example) -> list[int]:
-    """The noisy numbers that Ana changes."""
+    """The places of the noisy numbers that Ana changes."""
     query = example.query
     laws = [query.law(query.need().of(rows)) for rows in example.tables]
     if not all(isinstance(law, Independent) and all(isinstance(part, Laplace) for part in law.parts) for law in laws):
@@ -201,18 +201,19 @@ def half(example: Example) -> Watched:
 
 
 def quarter(example: Example) -> Watched:
-    """A choice on one table often loses little more than half of what is claimed for all tables."""
+    """A quarter of the noise. (Half would not do: a choice often loses little more than half of its claim on one
+    table.)"""
     return OtherNoise(example.query, example.query.at(4 * example.query.epsilon))
 
 
 def small(example: Example) -> Watched | None:
-    """Δ one too small; if Δ is large, that is nearly right, and not shown."""
+    """Noise for a Δ that is one too small; None where Δ is large, because then the error hardly shows."""
     query, bound = example.query, example.query.sensitivity().bound
     return OtherNoise(query, query.at(query.epsilon * bound / (bound - 1))) if 2 <= bound <= 4 else None
 
 
 def relation(example: Example) -> Watched | None:
-    """The other relation's noise."""
+    """The noise that the other relation would need; None under add/remove, where that is more noise."""
     query = example.query
     if example.relation != "replace":
         return None
@@ -220,7 +221,7 @@ def relation(example: Example) -> Watched | None:
 
 
 def bare(example: Example) -> Watched | None:
-    """Only if the answer is more than one number: for a mean over a public number of people, the sum is everything."""
+    """One number without noise. None for a mean over a public number of people: there the sum is the whole answer."""
     moved = _moved(example)
     return OneBare(example.query, moved[0]) if moved and getattr(example.query, "known", None) is None else None
 

@@ -242,7 +242,7 @@ def _grouped(levels: list[float]) -> list[list[float]]:
 
 
 def _steps(p: Law, q: Law) -> dict[float, tuple[Decimal, Decimal]]:
-    """One part's evidence, with its chances on both tables."""
+    """The evidence that one part's outcomes give, each with its chances on both tables."""
     steps: dict[float, tuple[Decimal, Decimal]] = {}
 
     def add(evidence: float, a: Decimal, b: Decimal) -> None:

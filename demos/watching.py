@@ -136,8 +136,8 @@ class WatchedValues(Watched):
 
     @property
     def _beyond(self) -> int:
-        """From this far above on, all is one outcome; two Gaussians keep drawing apart, but hardly any mass lies
-        there."""
+        """How far above the counts all answers become one outcome. The noises differ further out, where hardly any mass
+        lies."""
         return 2 if self.query.noise else 14 * (math.isqrt(int(self.query.of_values.size)) + 1)
 
     def _shown(self, count: int, last: int) -> Finite:

@@ -120,7 +120,7 @@ def contours(shares: tuple[float, ...]) -> tuple[Place, float, list[tuple[float,
 
 
 def reach(within: str) -> tuple[float, float]:
-    """R and G of a set."""
+    """R and G of a set, as in the module's bound."""
     return (2.0, 2.0) if within == "ball" else (2 * sqrt(2), 1 + sqrt(2))
 
 
@@ -179,7 +179,7 @@ def walk(settings: Settings, noise: Fraction | None, coins: Coins) -> Path:
 
 
 def down(place: Place) -> float:
-    """The part of the way from the start's height to the lowest; 0 above the start."""
+    """How much of the start's height a place has lost, from 0 (as high, or higher) to 1 (the lowest place)."""
     return max(0.0, 1 - above(place) / above(START))
 
 

@@ -97,7 +97,7 @@ def deal(bars: tuple[int, ...], people: int) -> list[set[int]]:
 
 
 def changed(size: int, films: int = len(FILMS)) -> int:
-    """Bars on which two sets of at most `size` films can differ."""
+    """On how many bars two sets of at most `size` films can differ."""
     return min(2 * size, films)
 
 

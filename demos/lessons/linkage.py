@@ -188,7 +188,7 @@ def _made_up_patients(bars: Sequence[int], drawn: random.Random) -> list[Row]:
 
 
 def histogram(counts: tuple[int, ...], epsilon: Fraction, coins: Coins) -> tuple[int, ...]:
-    """The question that Ask would ask of a column of labels, on these counts."""
+    """A release of these counts by the question that Ask would ask of a column of labels."""
     labels = [str(at) for at in range(len(counts))]
     schema = Schema({"secret": Category(labels, unknown=labels[0], missing=labels[0])})
     facts = Facts("linkage", schema, Unit.rows(), "replace", sum(counts))

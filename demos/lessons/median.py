@@ -60,6 +60,6 @@ def medians() -> tuple[int, int]:
 
 
 def changed() -> int:
-    """The changed person's place."""
+    """The place of the person who changes."""
     (place,) = (place for place, (before, after) in enumerate(zip(BEFORE, AFTER, strict=True)) if before != after)
     return place

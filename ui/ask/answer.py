@@ -477,8 +477,9 @@ def bars_alt(answer: dp.Answer) -> str:
 
 def figures(answer: dp.Answer, key: str) -> None:
     """Draw the table of all figures, folded and a page at a time."""
-    with st.expander(say("answer.figures")):
-        st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
+    with fields.details(say("answer.figures"), f"figures-{key}") as drawn:
+        if drawn:
+            st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
 
 
 def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
@@ -523,19 +524,14 @@ def not_adding() -> str:
     return f'<p class="muted">{escape(say("answer.not_adding"))}</p>'
 
 
-def receipt(answer: dp.Answer, key: str, more: Callable[[], None] | None = None) -> None:
-    """Draw a folded section: what the answer protects, its receipt, and its files. With `more` files it is drawn only
-    when somebody opens it."""
-    if more is not None:
-        with fields.details(say("receipt.open"), f"details-{key}") as opened:
-            if opened:
-                _receipt(answer, key, more)
-        return
-    with st.expander(say("receipt.open")):
-        _receipt(answer, key)
+def receipt(answer: dp.Answer, key: str, more: Callable[[], None] = lambda: None) -> None:
+    """Draw a folded section: what the answer protects, its receipt, and its files, with `more` of them."""
+    with fields.details(say("receipt.open"), f"details-{key}") as drawn:
+        if drawn:
+            _receipt(answer, key, more)
 
 
-def _receipt(answer: dp.Answer, key: str, more: Callable[[], None] = lambda: None) -> None:
+def _receipt(answer: dp.Answer, key: str, more: Callable[[], None]) -> None:
     short = answer.receipt["charge"]["hash"]
     relation = protects("relation.short", answer.query)
     line = say("receipt.line", hash=short[:8], title=answer.query.card.title, relation=relation)

@@ -539,7 +539,6 @@ def download_rows(look: Look) -> tuple[list[str], list[list[Any]]]:
 
 PER_PAGE = 12
 MOST_NAMED = 8
-ACROSS = 3
 OFFERED = 3  # single questions about a group without bought pairs
 _SEEN = "board-seen"  # the picked groups, how often they came from a click, and whether a field just chose them
 _GROUPS = ("by", "group", "also", "second")
@@ -713,26 +712,24 @@ def _called(look: Look, column: str, group: str) -> str:
 
 
 def _grid(look: Look, cards: Sequence[Card], picked: Picked) -> None:
-    for place, card in zip(frame.in_rows(len(cards), ACROSS), cards, strict=True):
-        with place:
-            _draw(look, card, picked)
+    """All cards as one element: a browser takes long over many."""
+    st.html(f'<div class="board-cards">{"".join(_drawn(look, card, picked) for card in cards)}</div>')
 
 
-def _draw(look: Look, card: Card, picked: Picked) -> None:
+def _drawn(look: Look, card: Card, picked: Picked) -> str:
     place = look.columns.index(card.column)
-    with st.container(key=f"card-board-{place}"):
-        note = say(f"board_page.{card.note}") if card.note else ""
-        kind = "estimated" if card.note in ("estimated", "large") else "muted"
-        parts = [
-            f'<h2 class="board">{escape(card.column)}</h2>',
-            f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>',
-            f'<p class="aside {kind}">{escape(note)}</p>' if note else "",
-        ]
-        if card.drawn and card.shown:
-            parts.append(_bars(look, card, picked))
-        if card.drawn and card.below:
-            parts.append(f'<p class="muted aside">{escape(card.below)}</p>')
-        st.html("".join(parts))
+    note = say(f"board_page.{card.note}") if card.note else ""
+    kind = "estimated" if card.note in ("estimated", "large") else "muted"
+    parts = [
+        f'<h2 class="board">{escape(card.column)}</h2>',
+        f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>',
+        f'<p class="aside {kind}">{escape(note)}</p>' if note else "",
+    ]
+    if card.drawn and card.shown:
+        parts.append(_bars(look, card, picked))
+    if card.drawn and card.below:
+        parts.append(f'<p class="muted aside">{escape(card.below)}</p>')
+    return f'<div class="st-key-card-board-{place}">{"".join(parts)}</div>'
 
 
 def _bars(look: Look, card: Card, picked: Picked) -> str:

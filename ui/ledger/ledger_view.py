@@ -23,7 +23,7 @@ from dpengine.ledger.exports import export_lines
 from dpengine.messages import plain, say
 from dpengine.messages.language import current
 from ui.ledger import report
-from ui.parts import exports, history, owner
+from ui.parts import exports, fields, history, owner
 from ui.parts.history import outcome
 from ui.shell import nav, workshop_state
 from ui.shell.frame import paragraph, section_head, show_error, show_success
@@ -210,9 +210,10 @@ def stopping(table: dp.Table, meter: dp.Meter) -> None:
     heads = say("ledger.rule"), say("ledger.rule.epsilon"), say("ledger.rule.share")
     lines = paragraphs(map(gloss.text, (words, fits)), "read")
     st.html(f"<h2>{escape(say('ledger.stop'))}</h2>{lines}")
-    with st.expander(say("ledger.specialists")):
-        note = p(say("ledger.others_note", delta=delta), "muted note")
-        st.html(p(say("ledger.others")) + html_table(heads, rows, kind="plain others") + note)
+    with fields.details(say("ledger.specialists"), "ledger-others") as drawn:
+        if drawn:
+            note = p(say("ledger.others_note", delta=delta), "muted note")
+            st.html(p(say("ledger.others")) + html_table(heads, rows, kind="plain others") + note)
 
 
 def fit_words(fit: Fit | None) -> str:
@@ -234,11 +235,10 @@ def check(at_once: bool = False) -> None:
         st.html(f'<h2>{escape(say("ledger.check"))}</h2><p class="muted">{gloss.text(say("ledger.check_lead"))}</p>')
         asked = st.button(say("ledger.verify"), key="ledger-verify")
         verdict_slot = st.container()
-        with st.expander(say("ledger.specialists")):
-            told = f"{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:"
-            st.html(f'<p>{told}</p><p><code class="copied">{head}</code></p>')
-            paragraph(say("ledger.head_why"))
-            kept = re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
+        kept = ""
+        with fields.details(say("ledger.specialists"), "ledger-chain") as drawn:
+            if drawn:
+                kept = _head(row, head)
         with verdict_slot:
             if asked or ((kept or at_once) and _VERDICT not in st.session_state):
                 with st.spinner(say("ledger.verifying")):
@@ -248,6 +248,14 @@ def check(at_once: bool = False) -> None:
                 show_verdict(verdict)
         if kept and verdict is not None and verdict.ok:
             show_kept(kept)
+
+
+def _head(row: int, head: str) -> str:
+    """The head to note elsewhere; and the one that somebody noted earlier, as typed."""
+    told = f"{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:"
+    st.html(f'<p>{told}</p><p><code class="copied">{head}</code></p>')
+    paragraph(say("ledger.head_why"))
+    return re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
 
 
 def show_verdict(verdict: Verdict) -> None:
@@ -286,8 +294,9 @@ def downloads(table: dp.Table) -> None:
     for_programs = [file for file in files if file[1].endswith(".jsonl")]
     with st.container(horizontal=True):
         _buttons([file for file in files if file not in for_programs])
-    with st.expander(say("ledger.specialists")), st.container(horizontal=True):
-        _buttons(for_programs)
+    with fields.details(say("ledger.specialists"), "ledger-programs") as drawn, st.container(horizontal=True):
+        if drawn:
+            _buttons(for_programs)
 
 
 def _buttons(files: list[File]) -> None:

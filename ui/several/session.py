@@ -99,7 +99,9 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
     """The bounds side by side, and how many people would be enough. After earlier releases only bounds that hold."""
     if not claimable(query):
         return
-    with st.expander(say("session.outward.more")):
+    with fields.details(say("session.outward.more"), "session-outward") as drawn:
+        if not drawn:
+            return
         notes = []
         if past == Past.NOTHING:
             notes += [people_needed.comparison(query.people, query.questions, query.beta)] if not query.rounded else []
@@ -337,7 +339,9 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
         name = f"session-{session.entry.charge.hash[:8]}.jsonl"
         exports.offer(say("session.download"), lambda: _lines(session), name, "session-download")
     if not over and not table.closed:
-        with st.expander(say("session.end_title")):
+        with fields.details(say("session.end_title"), "session-end-open") as drawn:
+            if not drawn:
+                return
             paragraph(say("session.end_lead", left=state.left, share=prices.took(table, session.entry)))
             st.button(say("session.end"), key="session-end", on_click=session.end)
     if over:
@@ -615,10 +619,11 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
         f"<p class='muted'>{escape(splitting(query, past))}</p>"
     )
     explain(query, past, reserve)
-    with st.expander(say("session.more")):
+    with fields.details(say("session.more"), "session-more") as drawn:
         notes = [_each(query), say("session.more.theorem", theorem=query.theorem)]
         notes.append(say(f"session.more.{table.facts.relation}", people=query.people))
-        st.html(paragraphs(map(gloss.text, notes)))
+        if drawn:
+            st.html(paragraphs(map(gloss.text, notes)))
     fit_warnings.before(table, query, price)
     label = say("session.reserve", questions=query.questions, share=prices.takes(table, price.share))
     if nothing:

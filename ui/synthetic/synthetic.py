@@ -63,8 +63,9 @@ def show_preview(query: SyntheticTable) -> None:
         f"<h2>{escape(say('publish_page.worth'))}</h2><p><b>{escape(plainly(query))}</b></p>{warn}"
         f'<p class="muted">{escape(rows_words(query))}</p>'
     )
-    with st.expander(say("synthetic_page.details")):
-        st.html(paragraphs([promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]))
+    with fields.details(say("synthetic_page.details"), "synthetic-details") as drawn:
+        if drawn:
+            st.html(paragraphs([promised(query), *([] if warn else [sentence]), say("synthetic_page.fitted")]))
     # Before buying: what it is good for, and what not.
     even = [name for name, several in evened(query.axes, query.facts).items() if several]
     bad = [say("synthetic_page.bad")]

@@ -312,8 +312,9 @@ def preview_counts(query: Overview, target: str) -> None:
         rows.append((plain(people), say("shapes_page.points", points=_points(moved)) if people else "–"))
     heads = say(f"shapes_page.column.rows.{query.counted}"), say("shapes_page.column.band")
     st.html(html_table(heads, rows, kind="plain noises"))
-    with st.expander(say("train_page.figures")):
-        st.html(paragraphs([say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]))
+    with fields.details(say("train_page.figures"), "train-figures") as drawn:
+        if drawn:
+            st.html(paragraphs([say("receipt.theorem", theorem=query.theorem), *query.card.caveat_texts]))
 
 
 def _points(share: float) -> str:

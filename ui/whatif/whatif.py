@@ -205,17 +205,28 @@ def _sliders(table: dp.Table, side: str, given: dict[str, str]) -> None:
             same = say("whatif.same")
             change: Any = {"on_change": _moved, "args": ("q2",), "format_func": lambda key: noun(key) if key else same}
             st.selectbox(same, keys, key=widget("q2"), **look, **change)
-    for short in SLIDERS:
-        name = short + end
-        text = given[name] or given[short]
-        stands = kept.number(short, text)
-        steps = {Fraction(step): step for step in LADDERS[short]} | ({} if stands is None else {stands: text})
-        key = widget(name)
-        st.session_state[key] = text
-        options = [step for _, step in sorted(steps.items())]
-        words = partial(_stands_at, language.get(), short)
-        label = say(f"whatif.slider.{NAMES[short]}")
-        st.select_slider(label, options, key=key, format_func=words, on_change=_moved, args=(name,))
+    for short in ("e", "n"):
+        _slider(short, end, given)
+    rest = ("d", "k")  # moved less often: a browser takes long over every slider
+    labels = {short: say(f"whatif.slider.{NAMES[short]}") for short in rest}
+    stand = (f"{labels[one]}: {_stands_at(language.get(), one, given[one + end] or given[one])}" for one in rest)
+    paragraph(" · ".join(stand), "muted made-up")
+    with fields.details(" · ".join(labels.values()), f"whatif-rest-{side}") as drawn:
+        if drawn:
+            for short in rest:
+                _slider(short, end, given)
+
+
+def _slider(short: str, end: str, given: dict[str, str]) -> None:
+    text = given[short + end] or given[short]
+    stands = kept.number(short, text)
+    steps = {Fraction(step): step for step in LADDERS[short]} | ({} if stands is None else {stands: text})
+    key = widget(short + end)
+    st.session_state[key] = text
+    options = [step for _, step in sorted(steps.items())]
+    words = partial(_stands_at, language.get(), short)
+    label = say(f"whatif.slider.{NAMES[short]}")
+    st.select_slider(label, options, key=key, format_func=words, on_change=_moved, args=(short + end,))
 
 
 def _moved(name: str) -> None:

@@ -25,7 +25,7 @@ from ui.shell.language import IN_ADDRESS, address
 
 STATE = "ask"
 _DRAFT = "form-draft"  # the draft that this session stored last
-# `fields.forget_pickers` deletes these two, when a link or a callback replaces the question.
+# `fields.forget_pickers` deletes these two; `replace_question` puts the first back.
 _BEGAN = "ask-began"  # the question that the form began with
 SET_WITH = "where-set-with"  # of "where" and "by": the value, and the question in the form when the person set it
 MOST_ASKED = 100

@@ -80,6 +80,8 @@ class Proportion(OfRatio[tuple[int, ...]]):
         return [name for name, column in columns.items() if not isinstance(column, ItemSet) and not column.complete]
 
     def sentence(self) -> str:
+        if self.where.everyone and self.by is None and not self.counts_rows:
+            return say("sentence.proportion_everyone", of=conditions(self.of))
         code = "sentence.proportion_rows" if self.counts_rows else "sentence.proportion"
         return say(code, of=conditions(self.of), who=self.whom())
 

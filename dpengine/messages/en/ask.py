@@ -71,6 +71,7 @@ SENTENCES: dict[str, str] = {
     "sentence.variance": "The spread (standard deviation) of {column} for {who}",
     "sentence.proportion_rows": "The share of rows where {of}, among {who}",
     "sentence.proportion": "The share of those where {of}, among {who}",
+    "sentence.proportion_everyone": "The share of those where {of}, among everyone",
     "sentence.crosstab": "The number of people by {columns}, for {who}",
     "sentence.median": "The median of {column} for {who}",
     "sentence.quantile": "The value of {column} that {share} % stay below, for {who}",

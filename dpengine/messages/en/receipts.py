@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "report.practice": "This is a practice table: its people are made up.",
     "report.without": "{without} of {charges} charges have no answer: it was lost or could not be drawn. Their price stays spent.",
     "report.newest": "This report shows the newest {newest} of {charges} charges.",
-    "report.price": "It took {share} of the allowance, on {at} UTC.",
+    "report.price": "This answer took {share} of the allowance, on {at} UTC.",
     "report.details": "How it was made",
     "report.receipt": "Receipt",
     "report.acts": "What the owner did",

@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "data.line.date": "datum…",
     "data.line.number": "123…",
     "data.kind.out": "izpuščen",
-    "data.card.limits": "Navedite meje, ki bi jih navedel vsak, nikoli poiskanih v datoteki.",
+    "data.card.limits": "Navedite meje, ki bi jih navedel vsak, ne da bi pogledal v datoteko.",
     "data.card.out": "V vprašanjih se ne uporablja. Opišete ga lahko pozneje.",
     "data.card.which": "Kakšne so vrednosti v tem stolpcu? Te so izmišljene; v datoteko ni pogledal nihče.",
     "data.card.right": "Tako je prav",

@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "report.practice": "To je vadbena tabela: njene osebe so izmišljene.",
     "report.without": "Stroškov brez odgovora: {without} od {charges}; odgovor se je izgubil ali ga ni bilo mogoče izžrebati. Njihova cena ostane porabljena.",
     "report.newest": "Stroškov je {charges}; to poročilo prikaže {newest} najnovejših.",
-    "report.price": "Porabil je {share} proračuna, {at} UTC.",
+    "report.price": "Ta odgovor je porabil {share} proračuna, {at} UTC.",
     "report.details": "Kako je nastal",
     "report.receipt": "Potrdilo",
     "report.acts": "Kaj je naredil lastnik",

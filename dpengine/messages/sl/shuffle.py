@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "param.solution.help": "Druga za vrednosti, ki jih nima nihče, zagotovo sporoči 0, lahko pa sporoči 0 tudi za redke.",
     "sentence.local_count": "Število iz sporočil, ki ne zahtevajo zaupanja: {who}",
     "sentence.shuffle_count": "Število iz premešanih sporočil: {who}",
-    "sentence.shuffle_histogram": "Število oseb po stolpcu {column}, za {who}, iz premešanih sporočil",
+    "sentence.shuffle_histogram": "Število oseb: {column}, za {who}, iz premešanih sporočil",
     "shuffle.large": "Naenkrat gredo sporočila največ {most} {most|osebe|oseb|oseb|oseb}; uporabite manjšo tabelo ali vprašajte v centralnem modelu.",
     "shuffle.messages": "Sporočilo za vsako osebo in vsako od vrednosti ({values}) je preveč (največ {most}); izberite stolpec z manj vrednostmi.",
     "shuffle.delta": "Premešana sporočila potrebujejo verjetnost spodrsljaja (δ) vsaj {least}; poskusite 1e-7.",

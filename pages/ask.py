@@ -92,6 +92,8 @@ with st.container(key="card-spend"):
             label = say("ask.button_again" if again else "ask.button", share=prices.takes(table, price.share))
         with right if table.doubts(query) is None else left:
             if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
+                if not looking and (useless := spend.useless(price)):
+                    paragraph(useless, "warn")
                 bar = shown_answer.bar(looking, price.useful)
                 with st.container(horizontal=True, vertical_alignment="center", key=bar):
                     shown_answer.asked(table, query, just_answered)

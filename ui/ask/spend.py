@@ -162,9 +162,16 @@ def least_share_html(now: str, usual: Callable[[], str], check: Fraction = Fract
     return p(say("spend.least_part", share=least), "warn", "status")
 
 
+def useless(price: dp.Preview) -> str:
+    """A warning beside the button if the promise says that the answer would be mostly noise; else empty."""
+    if price.useful:
+        return ""
+    return say("ask.useless_groups" if price.promise.grouped else "ask.useless")
+
+
 def dear(price: dp.Preview) -> str:
     """A warning before a question takes a large part of the allowance; else empty."""
-    return say("ask.dear_sure") if price.share > DEAR else ""
+    return " ".join(filter(None, [say("ask.dear_sure"), useless(price)])) if price.share > DEAR else ""
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:

@@ -12,7 +12,6 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from functools import partial
 from html import escape, unescape
 from itertools import islice
@@ -87,14 +86,15 @@ def show(table: dp.Table) -> None:
         return
     name = exports.file_name(say("word.file", table=table.name, day=today))
     with take:
-
-        def write() -> bytes:  # on another thread, which knows no table in view
-            with of_practice(table.name if table.practice else ""):
-                return document(table, str(title), findings, now()[0], today)
-
-        exports.offer(say("word.download"), write, f"{name}.docx", "word-download", type="primary")
+        wanted = st.button(say("word.download"), key="word-write", type="primary")
         if st.button(say("word.print"), key="word-print"):
             scroll.print_page()
+    if wanted:  # written in this run, so that a heading typed just before the click is in it
+        with of_practice(table.name if table.practice else ""):
+            written = document(table, str(title), findings, now()[0], today)
+        with take, st.container(key="press"):
+            exports.offer(say("word.again"), written, f"{name}.docx", "word-download")
+        scroll.press()
     st.html(f'<div class="word">{_last_sections(table, findings)}</div>')
     with st.expander(say("word.pictures")), st.container(horizontal=True):
         for number, finding in enumerate(findings, 1):
@@ -383,7 +383,7 @@ def method(table: dp.Table) -> list[str]:
 def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tuple[int, str]) -> None:
     from docx.shared import Pt
 
-    paper.add_heading(say("word.appendix"), 1).paragraph_format.page_break_before = True
+    paper.add_heading(say("word.appendix"), 1)
     find, rule = workspace().ledger.find, table.budget.rule
     for number, finding in enumerate(findings, 1):
         answer = finding.answer
@@ -415,9 +415,10 @@ def _together(table: dp.Table, chosen: Sequence[dp.Answer]) -> str:
     if len(costs) < 2:
         return ""
     epsilon, delta = together(rule, costs)
-    whole, added = up(epsilon, 1000), up(sum((alone(rule, one)[0] for one in costs), Fraction(0)), 1000)
-    code = "word.together_checked" if checks else "word.together"
-    words = say(code, epsilon=whole, delta=power_of_ten(delta))
+    each = [alone(rule, one)[0] for one in costs]
+    whole, added, checking = (up(part, 1000) for part in (epsilon, sum(each), sum(each[len(chosen) :])))
+    facts = {"epsilon": whole, "delta": power_of_ten(delta)} | ({"checks": checking} if checks else {})
+    words = say("word.together_checked" if checks else "word.together", **facts)
     return f"{words} {say('word.less_than_sum', sum=added) if whole < added else say('word.sum')}"
 
 

@@ -55,8 +55,19 @@ PRINT = """(() => {
     window.print();
 })()"""
 
+# A file that was just written is saved without a second click.
+PRESS = """(() => {
+    let left = 60;
+    const press = () => {
+        const button = document.querySelector(".st-key-press button");
+        if (button) button.click();
+        else if (left--) setTimeout(press, 50);
+    };
+    press();
+})()"""
 
-OURS = (BRING, TOP, PRINT, COMPLETE)
+
+OURS = (BRING, TOP, PRINT, PRESS, COMPLETE)
 _COMING, _TURN, _STEP = "scroll-coming", "scroll-turn", "scroll-step"
 _CAME, _PLACE = "scroll-came", "scroll-place"
 
@@ -121,6 +132,11 @@ def show() -> None:
 
 def print_page() -> None:
     _run(PRINT, "print")
+
+
+def press() -> None:
+    """Click the button in the container `press`."""
+    _run(PRESS, "press")
 
 
 def complete(phrases: str) -> None:

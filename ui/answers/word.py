@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from functools import partial
 from html import escape, unescape
 from itertools import islice
@@ -415,8 +416,8 @@ def _together(table: dp.Table, chosen: Sequence[dp.Answer]) -> str:
     if len(costs) < 2:
         return ""
     epsilon, delta = together(rule, costs)
-    each = [alone(rule, one)[0] for one in costs]
-    whole, added, checking = (up(part, 1000) for part in (epsilon, sum(each), sum(each[len(chosen) :])))
+    none, each = Fraction(0), [alone(rule, one)[0] for one in costs]
+    whole, added, checking = (up(part, 1000) for part in (epsilon, sum(each, none), sum(each[len(chosen) :], none)))
     facts = {"epsilon": whole, "delta": power_of_ten(delta)} | ({"checks": checking} if checks else {})
     words = say("word.together_checked" if checks else "word.together", **facts)
     return f"{words} {say('word.less_than_sum', sum=added) if whole < added else say('word.sum')}"

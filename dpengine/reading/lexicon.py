@@ -642,23 +642,23 @@ def _add_subjects(known: Lexicon, schema: Schema, lang: str) -> None:
 def joined(tokens: list[TypedWord], known: Lexicon, lang: str) -> list[TypedWord]:
     """Words that a table writes as one: “take away” of Takeaway, “length of stay” of LOS."""
     made: list[TypedWord] = []
+    plain = [bare(token.text) for token in tokens]
+    is_word = [token.number is None and not token.day and token.text.isalpha() for token in tokens]
     at = 0
     while at < len(tokens):
         size = 1
         for end in range(min(at + 4, len(tokens)), at + 1, -1):
-            run = tokens[at:end]
-            if any(token.number is not None or token.day or not token.text.isalpha() for token in run):
+            if not all(is_word[at:end]):
                 continue
-            initials = "".join(bare(token.text)[:1] for token in run)
-            whole = "".join(bare(token.text) for token in run)
-            own = typed_stem(whole, lang)
+            run, parts = tokens[at:end], plain[at:end]
+            initials, whole = "".join(part[:1] for part in parts), "".join(parts)
             if len(run) > 2 and initials in known.acronyms and run[0].stem not in known.own:
-                own, size = typed_stem(initials, lang), len(run)
+                whole, size = initials, len(run)
             elif len(run) == 2 and len(whole) > 6 and whole in known.raw and run[1].stem not in known.own:
                 size = 2
             else:
                 continue
-            made.append(TypedWord(" ".join(token.text for token in run), own))
+            made.append(TypedWord(" ".join(token.text for token in run), typed_stem(whole, lang)))
             break
         made += tokens[at : at + 1] if size == 1 else []
         at += size

@@ -58,7 +58,7 @@ SENTENCES: dict[str, str] = {
     "promise.rank": "odmik od pravega mesta za največ {share} {unit}, v {chance} od 100 primerov",
     "promise.half": "odgovor blizu sredine, z odmikom za največ {away} od {per}, v {chance} od 100 primerov",
     "promise.below": "odgovor blizu {place}. mesta, z odmikom za največ {away} od {per}, v {chance} od 100 primerov",
-    "promise.in_values": "; odgovor pove, med katerima vrednostma",
+    "promise.in_values": "; odgovor doda razpon vrednosti",
     "promise.in_values_unit": "; odgovor pove, koliko je to v enoti {measure}",
     "promise.in_values_not": "; brez razpona vrednosti niso navedene",
     "promise.in_values_not_unit": "; brez razpona odmik v enoti {measure} ni naveden",

@@ -236,6 +236,7 @@ def test_work_goes_on_where_it_was(tmp_path: Path) -> None:
 def shown(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Kept:
     monkeypatch.setenv("ALLOWANCE_HOME", str(kept.folder))
     monkeypatch.setattr("ui.shell.state.visitor", lambda: "local")
+    monkeypatch.setattr("ui.parts.fields.WHEN_OPENED", False)
     return kept
 
 

@@ -133,7 +133,7 @@ def interrupted(bench: Bench) -> None:
     """A charge whose worker is gone."""
     bench.made += 1
     name, table, workspace = f"i{bench.made}", bench.table, bench.stage.workspace
-    step = table._asker.release(bench.ask("count", by="home"), name)()
+    step = table._asker.prepared(bench.ask("count", by="home"), name)()
     workspace.ledger.reserve(**(step.reserve_args | {"worker": "ab12"}))
     raise workspace.jobs.state(name).error or AssertionError
 
@@ -145,7 +145,7 @@ def waiting(bench: Bench) -> None:
 
     bench.made += 1
     name, workspace = f"b{bench.made}", bench.stage.workspace
-    step = bench.table._asker.release(bench.ask("count", by="home"), name)()
+    step = bench.table._asker.prepared(bench.ask("count", by="home"), name)()
     workspace.ledger.reserve(**step.reserve_args)
     with in_hand(step.reserve_args["worker"], name):
         charge_and_draw(workspace.ledger, step.reserve_args, step.read, step.draw, patience=0.0)

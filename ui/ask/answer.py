@@ -477,7 +477,7 @@ def bars_alt(answer: dp.Answer) -> str:
 
 def figures(answer: dp.Answer, key: str) -> None:
     """Draw the table of all figures, folded and a page at a time."""
-    with fields.details(say("answer.figures"), f"figures-{key}") as drawn:
+    with fields.details(say("answer.figures"), f"all-figures-{key}") as drawn:
         if drawn:
             st.html(bars_table(answer, many.page(answer.value, f"page-{key}")))
 

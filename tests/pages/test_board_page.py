@@ -163,17 +163,20 @@ def test_nothing_on_the_board_reads_the_table(
             to.rename(path)
 
 
+def offers(app: AppTest) -> str:
+    """The words of all links, of Streamlit and of the page's own HTML."""
+    return "\n".join([html_of(app), *(one.proto.label for one in app.get("page_link"))])
+
+
 @pytest.mark.long
 def test_whoever_arrives_is_offered_a_first_look(shared: dp.Workspace, table: dp.Table, answer: dp.Answer) -> None:
     for page in ("ask", "data"):
-        links = [one.proto.label for one in open_page(page, table="people").get("page_link")]
-        assert "Open the first look" in links, page
+        assert "Open the first look" in offers(open_page(page, table="people")), page
     small = pd.DataFrame({"c": ["a", "b"] * 40})
     schema = dp.Schema({"c": dp.Category(["a", "b"])})
     shared.add_table("fresh", small, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
     for page in ("ask", "data", "answers"):
-        links = [one.proto.label for one in open_page(page, table="fresh").get("page_link")]
-        assert "First look (takes 5 %)" in links, page
+        assert "First look (takes 5 %)" in offers(open_page(page, table="fresh")), page
     assert html_of(open_page("tables")).count("board?table=") >= 3  # the samples too
     assert "Open the first look" in [one.proto.label for one in open_page("answers", table="people").get("page_link")]
 

@@ -169,7 +169,7 @@ def test_what_a_check_looked_for_is_said_in_the_usual_size(home: dp.Workspace) -
     table.ask(table.query("fit_checks", epsilon="0.1", beta="1e-8"))
     answer = table.ask(table.query("mean", column="weight", epsilon="0.5"), checked=True)
     shown = html_of(open_page("ask", table=table.name, answer=answer.request_id))
-    assert "looked in weight for cells outside 0–100 and for 0, 9, 77, 88" in plain(shown)
+    assert "No cells outside 0–100 and no usual codes (0, 9, 77, 88" in plain(shown)
     assert not notes_of(shown)
 
 

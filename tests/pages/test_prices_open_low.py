@@ -250,8 +250,8 @@ def test_an_answer_that_is_mostly_noise_says_so_though_more_was_planned(census: 
     where = [["country", "in", ["other"]]]
     query = census.query("mean", column="age", where=where, epsilon="0.2")
     assert census.preview(query).useful, "else this test would show nothing"
-    answer = census.ask(query)
-    assert answer.query.mostly_noise(answer.value, answer.interval)
+    answers = [census.ask(query) for _ in range(3)]  # one says so but for a chance of a thousandth
+    answer = next(one for one in answers if one.query.mostly_noise(one.value, one.interval))
     form = {"q": "mean", "column": "age", "where": json.dumps(where), "epsilon": "0.2"}
     assert say("spend.noise_answered") in plain(
         html_of(open_page("ask", table=census.name, answer=answer.request_id, **form))

@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from helpers_page import html_of, open_page
 from helpers_page import plain as read
+from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.asking.answers import RECEIPT
@@ -240,16 +241,21 @@ def shown(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Kept:
     return kept
 
 
+def drawn(page: AppTest) -> tuple[str, list[object]]:
+    """What a page says, and what its pickers hold."""
+    return html_of(page), [picker.value for picker in page.selectbox]
+
+
 def check_link(shown: Kept, link: str) -> None:
     """It shows the answer it named, or is about its table; and another name shows something else. That one comes first,
     since a question that was opened is offered again."""
     parts = urlsplit(link)
     address = dict(parse_qsl(parts.query))
     names = {name for name, value in address.items() if value not in FIRST}
-    others = [html_of(open_page(parts.path, **address | {name: "-"})) for name in sorted(NAMING & names)]
-    page = html_of(open_page(parts.path, **address))
-    seen = read(page)
-    assert page not in others, link
+    others = [drawn(open_page(parts.path, **address | {name: "-"})) for name in sorted(NAMING & names)]
+    page = open_page(parts.path, **address)
+    seen = read(html_of(page))
+    assert drawn(page) not in others, link
     request = next((address[name] for name in IN_LINK if name in address), None)
     if request in shown.expected["answers"] and "session" not in address:
         assert shown.answer(request).query.sentence().split(",")[0][:40] in seen, link

@@ -224,7 +224,8 @@ def _recomputable(claim: JsonObject) -> bool:
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
-    """What is wrong with a charge's claim by itself, as a message code; None if nothing."""
+    """A message code if a charge's claim contradicts its budget or what the question, built anew from the claim's
+    parameters, states; None if all agree."""
     claim = charge.claim
     try:
         alike = Unit.from_json(claim["unit"]).may_share(budget.unit or {})

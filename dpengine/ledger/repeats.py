@@ -81,8 +81,8 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
 
 
 def since(db: Database, budget: str, charge: int = NO_ROW) -> str:
-    """The key of a budget in this index: its id and its last `protect` row before this charge. After more protection,
-    earlier answers are not found."""
+    """A budget as this index knows it: its id, with the row that last protected more (kind `protect`) before this
+    charge. So a question asked after that row does not find answers from before it."""
     rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
     return f"{budget} {rows[0]['seq']}" if rows else budget
 

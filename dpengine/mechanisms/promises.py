@@ -245,8 +245,8 @@ class Answered(ABC):
         return not counted or 2 * sum(max(figures.get(part) or 0, 0) for part in good) < counted
 
     def _wide(self, figure: Json, ends: Ends, part: str) -> bool:
-        """Is the range too wide? For counts: is half of it above both `coarse` and a quarter of the figure? Otherwise:
-        is it wider than a quarter of the limits?"""
+        """Does the range `ends` say too little about the figure? A count's, if half its width exceeds both `coarse` and
+        a quarter of the figure; any other, if it is wider than a quarter of all possible values."""
         half = (ends[1] - ends[0]) / 2
         if self.answer_kind == "count":
             return bool(half > max(self.coarse(), abs(figure) / 4))

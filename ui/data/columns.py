@@ -532,8 +532,8 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 
 def _off(draft: Draft, name: str, column: Column) -> str:
-    """The error of the first answer, with a warning if it exceeds a usual value and the range was not checked. Empty
-    until the number of people is stated: an error for another number could be taken for this file's."""
+    """How far off the first answer about the column will be, as HTML; with a warning if that exceeds a usual value and
+    no paid check covers the range. Empty until the number of people is stated, on which the error depends."""
     if len(draft.sizes) > 1:
         return ""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)

@@ -39,7 +39,7 @@ def view(given: Given) -> View:
 
 
 def beside(view: View) -> None:
-    """The two lemmas behind strong composition, and what they bound, exactly."""
+    """Draws a table below the theorem: both lemmas behind strong composition, their bound and the exact values."""
     result: demo.Lemmas = view.data
     figures = (("coin", result.coin), ("laplace", result.laplace), ("bound", result.bound))
     rows = "".join(

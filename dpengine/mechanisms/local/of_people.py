@@ -43,7 +43,7 @@ def check_people(query: AnyQuery) -> None:
 
 
 def lecture_coin(people: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The lecture's p; refused where it does not give (ε, δ)."""
+    """The lecture's p, the chance that a person's coin is 1; refused if the coins then do not give (ε, δ)."""
     if not binomial.lecture_holds(people, epsilon, delta):
         raise AllowanceError("shuffle.lecture", people=people)
     return binomial.lecture_chance(people, epsilon, delta)

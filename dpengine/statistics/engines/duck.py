@@ -146,7 +146,7 @@ def _rows(need: CodedRows, coded: Path, schema: Schema) -> tuple[Integers, ...]:
 
 
 def _streamed(need: Streamed[Statistic], coded: Path, schema: Schema) -> Statistic:
-    """The statistic of a streamed need. Each thread adds up its share of the file's row groups."""
+    """The statistic, tallied from the coded file without SQL. Each thread adds up some of the file's row groups."""
     names = {name: f"c{place}" for place, name in enumerate(schema.columns)}
     wanted = need.stored(names)
 

@@ -143,8 +143,6 @@ page with the same frame, measured in turns with it. *Opened*: by its address in
 time for one run. *Four people*: the slowest of all times that one of four opened it, all working at once without a
 pause, until its script has ended. Opened, no page may take more than 1.5 times the empty one; with four people, none
 more than 2 s. Each few pages stand against the empty page measured with them, so milliseconds differ between batches.
-Lines marked “opened from another page” are older: their *opened* holds the taking down of the page before, and so did
-the empty page's then.
 
 | page | opened | clicked | work | four people | too long |
 |---|---|---|---|---|---|

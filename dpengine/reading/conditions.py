@@ -199,9 +199,9 @@ class Conditions(Relations):
                 self.by.append(cond.column)
                 self.take("by", [at for at in range(len(self.marks)) if self.said(at) in ("etc", "itd", "ipd")])
                 continue
-            told = any(self.said(at).startswith(_COMPARING) for at in range(len(self.marks)))
+            compares = any(self.said(at).startswith(_COMPARING) for at in range(len(self.marks)))
             versus = any("versus" in mark.roles for mark in self.marks) or (
-                self.compare and (self.has(0, "compare") or told)
+                self.compare and (self.has(0, "compare") or compares)
             )
             if every:
                 self.conds.remove(cond)

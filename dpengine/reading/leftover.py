@@ -104,7 +104,7 @@ class Leftover(Question):
         return left
 
     def _reach(self, cond: Condition) -> tuple[Code, Code] | None:
-        """The codes that a comparison leaves; None if they cannot be told."""
+        """The codes that a comparison leaves; None if nobody can say."""
         try:
             clause = read_predicate([[cond.column, cond.op, cond.operand]], self.schema).clauses[0]
         except (AllowanceError, IndexError):

@@ -250,7 +250,7 @@ def test_a_released_number_is_planned_with_after_one_tap(clinic: dp.Table) -> No
 @pytest.mark.long
 def test_columns_that_were_left_out_are_called_to_mind_once_after_the_first_answer(clinic: dp.Table) -> None:
     tables._reminded.clear()
-    sentence = say("missing.told", many=1, columns="ward")
+    sentence = say("missing.offer", many=1, columns="ward")
     assert sentence not in told(open_page("tables")) and sentence not in told(open_page("ask", table=clinic.name))
     clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
     for app in (open_page("tables"), open_page("ask", table=clinic.name)):
@@ -269,7 +269,7 @@ def test_nobody_is_reminded_who_does_not_need_it(clinic: dp.Table) -> None:
     clinic.ask(clinic.query("mean", column="wait", epsilon="0.1"))
     app = open_page("ask", table=clinic.name)
     next(button for button in app.button if button.key == "missing-no").click().run()
-    assert not app.exception and say("missing.told", many=1, columns="ward") not in told(app)
+    assert not app.exception and say("missing.offer", many=1, columns="ward") not in told(app)
     assert tables.missing_columns(clinic) == ["ward"]
     clinic.ask(at_half(clinic, clinic.query("find_declarations", lists=["ward"], epsilon="1", delta="1e-8")))
     assert tables.missing_columns(clinic) == []  # it was bought
@@ -302,14 +302,14 @@ def test_what_was_changed_on_a_description_survives_a_reload(clinic: dp.Table, m
 def test_beside_an_average_stands_that_it_is_not_typical_and_one_tap_to_the_median(clinic: dp.Table) -> None:
     answer = clinic.ask(clinic.query("mean", column="fee", epsilon="0.2"))
     app = open_page("ask", table=clinic.name, answer=answer.request_id)
-    assert say("typical.told") in told(app)
+    assert say("typical.average") in told(app)
     (link,) = [
         link.proto for link in app.get("page_link") if "median" in link.proto.label and "takes" in link.proto.label
     ]
     assert "q=median" in link.query_string and "column=fee" in link.query_string
     assert "In your first look" not in told(app)
     median = clinic.ask(clinic.query("median", column="fee", epsilon="0.2"))
-    assert say("typical.told") not in told(open_page("ask", table=clinic.name, answer=median.request_id))
+    assert say("typical.average") not in told(open_page("ask", table=clinic.name, answer=median.request_id))
 
 
 @pytest.mark.long

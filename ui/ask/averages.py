@@ -83,7 +83,7 @@ def _compared(found: WaysAtOnce, taken: dp.Query) -> None:
     )
     summary = "; ".join(f"{say(f'ways.{way.name}')}: {error}" for way, error in errors)
     curves, axes = [_line(way, here) for way in found.each if len(way.errors) > 1], (say("ways.x"), say("ways.y"))
-    charts.curves(curves, *axes, say("ways.alt", told=summary), "ways-chart", height=340)
+    charts.curves(curves, *axes, say("ways.alt", summary=summary), "ways-chart", height=340)
 
 
 def _line(way: WayAtOnce, here: int) -> charts.Line:

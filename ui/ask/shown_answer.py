@@ -165,7 +165,7 @@ def typical_note(table: dp.Table, answer: dp.Answer) -> None:
     kind = answer.query.typical
     if not kind:
         return
-    paragraph(" ".join((say("typical.told"), _looked(table, answer.query))).strip(), role="note")
+    paragraph(" ".join((say("typical.average"), _looked(table, answer.query))).strip(), role="note")
     if table.closed:
         return
     given = answer.query.parameters()

@@ -141,7 +141,7 @@ def _served(settings: dict[str, Any]) -> Served:
 def refuse_other_issuer(issuer: str, reported: str) -> None:
     """A person is an issuer and a subject. Under another issuer the administrator could never sign in."""
     if issuer != reported:
-        raise AllowanceError("serve.issuer", issuer=issuer, told=reported[:_LONGEST])
+        raise AllowanceError("serve.issuer", issuer=issuer, reported=reported[:_LONGEST])
 
 
 def _provider(settings: dict[str, Any]) -> Provider | None:

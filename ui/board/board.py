@@ -315,7 +315,7 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
         if picked.by:
             paragraph(say("board_page.sets_everyone"))
         picked = Picked(shares=picked.shares)
-    if (note := board_figures.note_of(look, str(column), picked)) in ("untold", "large"):
+    if (note := board_figures.note_of(look, str(column), picked)) in ("unbought", "large"):
         paragraph(say(f"board_page.{note}"), "warn")
         return
     bars = board_figures.bars_of(look, str(column), picked)
@@ -562,7 +562,7 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
     _whom(table, found, look, picked, cards)
     if words := board_figures.about_all(found):
         paragraph(words, "muted both")
-    cards = tuple(card for card in cards if card.note != "untold")  # one message covers them all
+    cards = tuple(card for card in cards if card.note != "unbought")  # one message covers them all
     cards, scarce = _apart(cards, picked)
     pages = -(-len(cards) // PER_PAGE)
     slot = st.container()
@@ -679,12 +679,12 @@ def _whom(table: dp.Table, found: dp.Answer, look: Look, picked: Picked, cards: 
     """Say whom the pictures show, and which are estimates or were not bought."""
     notes = {card.note for card in cards}
     known = [card.column for card in cards if card.note == "" and card.column != picked.by]
-    if "untold" in notes and known:
+    if "unbought" in notes and known:
         facts = {"column": picked.by, "group": _called(look, picked.by, picked.group)}
         paragraph(say("board_page.some_bought", **facts, others=known), "", role="status")
         _pairs(table, look, picked.by)
         return
-    if "untold" in notes:
+    if "unbought" in notes:
         everyone = board_figures.cards(found, look, Picked())  # the most telling first
         others = [card.column for card in everyone if card.column != picked.by][:OFFERED]
         alone(table, look, picked, _called(look, picked.by, picked.group), others)

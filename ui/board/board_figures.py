@@ -94,12 +94,12 @@ class Card:
     bars: tuple[Bar, ...]
     ordered: bool  # a number or days: bars keep their order
     aside: str
-    note: str  # "", "estimated", "untold" (not bought), "large" (too large to estimate), "sets", "sets_group"
+    note: str  # "", "estimated", "unbought", "large" (too large to estimate), "sets", "sets_group"
     score: float  # share certainly outside the largest bar, or certainly unlike everyone
 
     @property
     def drawn(self) -> bool:
-        return self.note not in ("untold", "large", "sets_group")
+        return self.note not in ("unbought", "large", "sets_group")
 
     @property
     def scarce(self) -> bool:
@@ -227,7 +227,7 @@ def _at_most(low: float, high: float, times: int) -> str:
 
 
 def note_of(look: Look, column: str, picked: Picked) -> str:
-    """The code of a picture's note; "" for a measured picture. "untold" if nothing was bought about these columns
+    """The code of a picture's note; "" for a measured picture. "unbought" if nothing was bought about these columns
     together: an estimate would repeat everyone's figures."""
     if column in look.query.items:
         return "sets_group" if picked.by else "sets"
@@ -236,7 +236,7 @@ def note_of(look: Look, column: str, picked: Picked) -> str:
     if part in look.marginals:
         return ""
     if not look.query.against and not look.fit.together(part):
-        return "untold"
+        return "unbought"
     return "estimated" if look.fits(part) else "large"
 
 
@@ -250,7 +250,7 @@ def ordered(look: Look, column: str) -> bool:
 
 def _card(look: Look, column: str, picked: Picked) -> Card:
     note = note_of(look, column, picked)
-    bars = () if note in ("untold", "large") else tuple(bars_of(look, column, picked))
+    bars = () if note in ("unbought", "large") else tuple(bars_of(look, column, picked))
     if column in look.query.items:
         score = 0.0 if picked.by else look_groups.shown_beyond_noise(look, column)
         return Card(column, bars, False, aside_of_list(bars), note, score)
@@ -274,7 +274,7 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
     middles = _middles(look, column, declared)
     if middles and outside.low > 0:
         fitting = CellShare(1 - outside.value, 1 - outside.high, 1 - outside.low)
-        return say("board_page.of_fitting", share=fitting.span(), told=middles)
+        return say("board_page.of_fitting", share=fitting.span(), middles=middles)
     return middles
 
 

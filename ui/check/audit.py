@@ -52,7 +52,7 @@ FAILURE = 1e-6
 _BATCH = 250
 _MOST_KEPT, _MOST_SHARED = 24, 400  # questions
 _first: dict[tuple[Example, str], tuple[list[int], list[int]]] = {}  # the first draws of a question, for all visitors
-CLUB = "club"  # the made-up tables are told in the reader's language, as practice tables are
+CLUB = "club"  # the made-up tables are shown in the reader's language, as practice tables are
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def written_codes(codes: Iterable[Fraction], dialect: dp.Dialect) -> str:
 def code_words(words: str, codes: Iterable[Fraction], code: str) -> str:
     """The words, followed by the column's numbers for “unknown”, without a thousands sign."""
     texts = [local(text_of(number)) for number in codes]
-    return say(code, told=words, codes=texts, many=len(texts)) if texts else words
+    return say(code, words=words, codes=texts, many=len(texts)) if texts else words
 
 
 def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int | None:

@@ -69,7 +69,7 @@ def of_column(
     first = next(iter(by_size.values()))
     shared = [sentence for sentence in first if all(sentence in others for others in by_size.values())]
     own = {people: " ".join(line for line in lines if line not in shared) for people, lines in by_size.items()}
-    each = [say("data.price.for", people=people, told=text) for people, text in own.items() if text]
+    each = [say("data.price.for", people=people, sentences=text) for people, text in own.items() if text]
     return " ".join([*shared[:1], *each, *shared[1:]])
 
 
@@ -274,7 +274,7 @@ def briefly(column: Column) -> str:
         text = say("data.short.many", many=len(column.values))
         if len(column.values) <= MOST_LOOKED_OVER or column.unknown in column.values:
             return text
-        return say("data.short.many_else", told=text, other=column.unknown)
+        return say("data.short.many_else", size=text, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         text = measured(_limits(column), column.measure)
         return draft.code_words(text, column.codes, "data.short.codes")

@@ -35,7 +35,7 @@ def _picture(result: Figures) -> str:
 
 
 def _row(title: str, pair: tuple[Bars, Bars], guess: float) -> str:
-    verdict = escape(text("told", guess=percent(guess)))
+    verdict = escape(text("guess", guess=percent(guess)))
     certain = " certain" if guess == 1 else ""
     names = (text("with"), text("without"))
     differ, full = pair[0].ends != pair[1].ends, max(*pair[0].heights, *pair[1].heights)

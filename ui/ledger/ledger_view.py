@@ -252,8 +252,8 @@ def check(at_once: bool = False) -> None:
 
 def _head(row: int, head: str) -> str:
     """The head to note elsewhere; and the one that somebody noted earlier, as typed."""
-    told = f"{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:"
-    st.html(f'<p>{told}</p><p><code class="copied">{head}</code></p>')
+    words = f"{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:"
+    st.html(f'<p>{words}</p><p><code class="copied">{head}</code></p>')
     paragraph(say("ledger.head_why"))
     return re.sub(r"[^0-9a-z]", "", st.text_input(say("ledger.kept"), key="ledger-kept").lower())[:64]
 

@@ -62,7 +62,7 @@ def remind_missing(table: dp.Table) -> None:
     if not (left := _due(table)):
         return
     with st.container(key="missing", horizontal=True, vertical_alignment="center"):
-        paragraph(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
+        paragraph(say("missing.offer", many=len(left), columns=first_names(left, MOST_NAMED)))
         st.page_link(nav.page("data"), label=say("missing.link", many=len(left)), query_params=missing_place(table))
         st.button(say("missing.no"), key="missing-no", type="tertiary", on_click=leave_missing, args=(table.name,))
 
@@ -71,7 +71,7 @@ def missing_html(table: dp.Table) -> str:
     """The same on the card of a table."""
     if not (left := _due(table)):
         return ""
-    note = escape(say("missing.told", many=len(left), columns=first_names(left, MOST_NAMED)))
+    note = escape(say("missing.offer", many=len(left), columns=first_names(left, MOST_NAMED)))
     way = link(nav.address("data", table.name, **{_FIND: "1"}), say("missing.link", many=len(left)), "way")
     return f'<p class="muted missing">{note} {way}</p>'
 

@@ -80,7 +80,7 @@ def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
     people = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
     if kept is not None and query.plan == CHOSEN:
-        sentence = say(f"synthetic_page.had.{kind}", keep=query.keep, told=counted_together(kept))
+        sentence = say(f"synthetic_page.had.{kind}", keep=query.keep, sets=counted_together(kept))
     else:
         turns = query.turns if kept is None else kept.threes
         sentence = say(f"synthetic_page.plain.{kind}", keep=query.keep, turns=turns)
@@ -104,7 +104,7 @@ def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     `kept`: what was measured, once it is known."""
     if kept is not None and query.plan == CHOSEN:
         unit = say(f"compare.unit.{query.counted}", value=kept.widest)
-        facts = {"told": counted_together(kept), "widest": kept.widest, "of": unit}
+        facts = {"sets": counted_together(kept), "widest": kept.widest, "of": unit}
         return say("synthetic_page.promised.had", chance=chance(query.beta), **facts)
     reach = {part: query.reach(part) for part in query.sets}
     facts = {"keep": query.keep, "sets": len(query.sets)}
@@ -377,7 +377,7 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
     of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
     rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
-    with fields.details(say("synthetic_page.together", told=counted_together(kept)), "synthetic-together") as drawn:
+    with fields.details(say("synthetic_page.together", sets=counted_together(kept)), "synthetic-together") as drawn:
         if not drawn:
             return
         for line in (promised(fitted.query, kept), say("synthetic_page.together_lead"), _tried(fitted)):

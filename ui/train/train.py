@@ -970,7 +970,7 @@ def _grid(model: Shapes, shown: dict[str, list[NamedBar]], widest: float) -> Non
     for place, (name, bars) in zip(frame.in_rows(len(shown), ACROSS, gap="medium"), shown.items(), strict=True):
         with place, st.container(key=f"card-shape-{model.look.place(name)}"):
             section_head(called(name))
-            alt = say("shapes_page.alt", column=name, told="; ".join(f"{bar.name} {bar.label}" for bar in bars))
+            alt = say("shapes_page.alt", column=name, bars="; ".join(f"{bar.name} {bar.label}" for bar in bars))
             st.html(named_bars.sketch(bars, (-widest, widest)).html(alt, f"shape-{model.look.place(name)}"))
 
 

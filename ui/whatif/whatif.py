@@ -703,7 +703,7 @@ def _choosing(solved: whatif.Setting) -> dict[str, Points]:
     rest = dict(drawn["filter"]).get(options)
     if rest is not None:
         facts = {"options": options, "one": best, "all": rest, "chance": chance(BETA)}
-        paragraph(say("whatif.choose.told", **facts), "", role="status")
+        paragraph(say("whatif.choose.finding", **facts), "", role="status")
     return {line.name: line.points for line in lines}
 
 
@@ -840,9 +840,9 @@ def _lecture(name: str, solved: whatif.Setting) -> dict[str, Points]:
     if not named:
         paragraph(say("whatif.pic.none"), "warn")
         return {}
-    st.html(f"<p>{gloss.text(say(f'whatif.pic.{name}.told', **facts))}</p>")
+    st.html(f"<p>{gloss.text(say(f'whatif.pic.{name}.summary', **facts))}</p>")
     looks = zip(named.items(), LOOKS, strict=False)
     lines = [charts.Line(label, points, None, *look) for (label, points), look in looks]
     axes = say(f"whatif.pic.{name}.across"), say(f"whatif.pic.{name}.up")
-    charts.curves(lines, *axes, say(f"whatif.pic.{name}.told", **facts), f"whatif-pic-{name}", 380)
+    charts.curves(lines, *axes, say(f"whatif.pic.{name}.summary", **facts), f"whatif-pic-{name}", 380)
     return named

@@ -118,7 +118,7 @@ def measured(answer: dp.Answer, checks: Sequence[dp.Answer]) -> str:
     model = query.model(answer.path.weights)
     known = (check for check in checks if isinstance(check.query, OfModel) and check.query.model == model)
     newest = next((check for check in known if not check.query.state(check.value, check.interval)), None)
-    return say("train_page.not_checked") if newest is None else say("train_page.checked", told=checked(newest))
+    return say("train_page.not_checked") if newest is None else say("train_page.checked", figures=checked(newest))
 
 
 def checked(answer: dp.Answer) -> str:

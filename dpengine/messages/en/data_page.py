@@ -290,7 +290,7 @@ SENTENCES: dict[str, str] = {
     "data.done.way": "Ask: {question}",
     "data.done.another": "Add another table",
     "data.done.several": "several of: {labels}",
-    "data.done.codes": "{told}; {codes} {many|counts|count} as an empty cell",
+    "data.done.codes": "{words}; {codes} {many|counts|count} as an empty cell",
     "data.done.stand_in": "{range}; empty cells count as {value}",
     # One table
     "data.table.title": "How “{table}” is declared",
@@ -321,7 +321,7 @@ SENTENCES: dict[str, str] = {
     "data.change.then": "Your question waits: {question}. Save, and it returns with its price; the column is checked again first.",
     "data.change.bought": "the answer you bought",
     "data.change.done": "Saved. The allowance and earlier answers have not changed.",
-    "data.price.for": "For {people} people: {told}",
+    "data.price.for": "For {people} people: {sentences}",
     "data.price.part": "about {share} of a usual allowance",
     "data.price.whole": "more than a usual allowance",
     "data.care.sizes": "Averages or charts: {each}.",

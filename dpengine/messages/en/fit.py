@@ -210,7 +210,7 @@ SENTENCES: dict[str, str] = {
     "data.people.button": "Correct the number",
     "data.people.means": "Nothing is spent and no rows are read. Answers so far stay; errors of the next ones are planned with this number.",
     "missing.find": "Find what {columns} {many|holds|hold}",
-    "missing.told": "What the {many|column|columns} {columns} {many|holds|hold} can still be found for you.",
+    "missing.offer": "What the {many|column|columns} {columns} {many|holds|hold} can still be found for you.",
     "missing.link": "Find {many|it|them}",
     "missing.no": "Not needed",
     "people.supposed": "Planned for about {people} {people|person|people}: the number you gave.",

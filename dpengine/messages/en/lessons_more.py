@@ -105,7 +105,7 @@ SENTENCES: dict[str, str] = {
     "lesson.10.set.again": "Draw the noise again",
     "lesson.10.automatic": "Range read off the data",
     "lesson.10.declared": "Range declared beforehand, {low} to {high}",
-    "lesson.10.told": "a guess is right {guess} of the time",
+    "lesson.10.guess": "a guess is right {guess} of the time",
     "lesson.10.with": "with the richest",
     "lesson.10.without": "with somebody ordinary",
     "lesson.10.one.differ": "Read off the data, the axis ends at {end} or at {other}: one look tells which table this is, and what the richest earns.",

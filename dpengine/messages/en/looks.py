@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "looks.column.receipt": "receipt",
     "looks.in_short": " — {count} answers together: {together}",
     "looks.span": "{low} – {high}",
-    "typical.told": "An average is not the typical value: a few large values pull it up, many zeros down.",
+    "typical.average": "An average is not the typical value: a few large values pull it up, many zeros down.",
     "typical.look": "In your first look, at least {share} % are at {bar}.",
     "typical.ask": "Set up the {question}, which takes {share}",
 }

@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "serve.groups": "“provider.group_claim” and “provider.groups” in the configuration go together: the claim with the groups, and those that may sign in.",
     "serve.sources": '“proxy.from” in the configuration must list the addresses or networks of your proxy, for instance ["10.0.0.5", "10.1.0.0/24"].',
     "serve.sign_out": "“proxy.sign_out” in the configuration must be an https address.",
-    "serve.issuer": "“administrator.issuer” in the configuration is “{issuer}”, but people sign in here through “{told}”: nobody would be administrator. Write “{told}” there, then start again.",
+    "serve.issuer": "“administrator.issuer” in the configuration is “{issuer}”, but people sign in here through “{reported}”: nobody would be administrator. Write “{reported}” there, then start again.",
     "serve.workshop": "A workshop needs no accounts. Start it without {setting}.",
     "serve.two_origins": "{setting} names an address other than “origin” in the configuration. Leave it out, then start again.",
     "serve.forwarded": "Behind a proxy that identifies people, start Allowance with {setting} empty ({setting}=), so that nobody can pose as the proxy.",

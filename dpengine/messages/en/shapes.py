@@ -46,7 +46,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.bands_mean": "Thin lines: noise in the counts against {target} moved no bar further than its line, for all bars at once, {chance} times in 100. Pale bars could be noise alone. The lines cover neither noise in how columns go together nor people outside the table. They hold for one model, chosen before seeing others.",
     "shapes_page.bands_none": "No bands: how these columns go together was not bought. It was estimated from the same counts that a band would describe.",
     "shapes_page.more": "{columns} more {columns|column|columns} with little beyond noise",
-    "shapes_page.alt": "What each value of {column} adds: {told}",
+    "shapes_page.alt": "What each value of {column} adds: {bars}",
     "shapes_page.all": "All figures",
     "shapes_page.figure.column": "Column",
     "shapes_page.figure.value": "Value",

@@ -185,7 +185,7 @@ SENTENCES: dict[str, str] = {
     "train_page.check": "Check this model",
     "train_page.check_lead": "How well it fits the people in the table is a question with its own price.",
     "train_page.not_checked": "How well it guesses is not measured yet; its page offers that, at a price.",
-    "train_page.checked": "Measured on this table: {told}.",
+    "train_page.checked": "Measured on this table: {figures}.",
     "train_page.check_again": "Check it once more",
     "train_page.check_before": "Receipts:",
     "train_page.check_button": "Check — takes {share}",

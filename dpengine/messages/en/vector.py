@@ -48,7 +48,7 @@ SENTENCES: dict[str, str] = {
     "ways.taken": "Taken: {way}. No other takes as little, leaves room for as many such questions, and comes nearer.",
     "ways.x": "Columns at once",
     "ways.y": "Error, % of the range",
-    "ways.alt": "Four curves of the error against the number of columns. {told}",
+    "ways.alt": "Four curves of the error against the number of columns. {summary}",
     "strips.alt": "{column}: {figure}, between {low} and {high}, in a range from {lower} to {upper}",
     "strips.head.column": "Column",
     "whatif.like": "all like",

@@ -105,7 +105,7 @@ SENTENCES: dict[str, str] = {
     "lesson.10.set.again": "להגריל את הרעש שוב",
     "lesson.10.automatic": "טווח שנקרא מן הנתונים",
     "lesson.10.declared": "טווח שהוצהר מראש, מ־{low} עד {high}",
-    "lesson.10.told": "ניחוש צודק ב־{guess} מהפעמים",
+    "lesson.10.guess": "ניחוש צודק ב־{guess} מהפעמים",
     "lesson.10.with": "עם העשיר ביותר",
     "lesson.10.without": "עם מישהו רגיל",
     "lesson.10.one.differ": "כשהוא נקרא מן הנתונים, הציר נגמר ב־{end} או ב־{other}: מבט אחד בו אומר איזו טבלה זו, וכמה העשיר ביותר מרוויח.",

@@ -289,7 +289,7 @@ SENTENCES: dict[str, str] = {
     "data.done.way": "Vprašajte: {question}",
     "data.done.another": "Dodajte še eno tabelo",
     "data.done.several": "več od: {labels}",
-    "data.done.codes": "{told}; {codes} {many|šteje|štejeta|štejejo|šteje} kot prazna celica",
+    "data.done.codes": "{words}; {codes} {many|šteje|štejeta|štejejo|šteje} kot prazna celica",
     "data.done.stand_in": "{range}; prazne celice štejejo kot {value}",
     # Ena tabela
     "data.table.title": "Opis tabele »{table}«",
@@ -320,7 +320,7 @@ SENTENCES: dict[str, str] = {
     "data.change.then": "Vaše vprašanje čaka: {question}. Ko shranite, se vrne s ceno; stolpec se prej znova preveri.",
     "data.change.bought": "odgovor, ki ste ga kupili",
     "data.change.done": "Shranjeno. Proračun in dosedanji odgovori so nespremenjeni.",
-    "data.price.for": "Pri {people} {people|osebi|osebah|osebah|osebah}: {told}",
+    "data.price.for": "Pri {people} {people|osebi|osebah|osebah|osebah}: {sentences}",
     "data.price.part": "približno {share} običajnega proračuna",
     "data.price.whole": "več kot običajni proračun",
     "data.care.sizes": "Povprečja ali grafi: {each}.",

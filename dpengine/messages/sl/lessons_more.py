@@ -105,7 +105,7 @@ SENTENCES: dict[str, str] = {
     "lesson.10.set.again": "Znova žrebaj šum",
     "lesson.10.automatic": "Razpon, prebran iz podatkov",
     "lesson.10.declared": "Razpon, naveden vnaprej, od {low} do {high}",
-    "lesson.10.told": "ugibanje ima prav v {guess} primerov",
+    "lesson.10.guess": "ugibanje ima prav v {guess} primerov",
     "lesson.10.with": "z najbogatejšo",
     "lesson.10.without": "z nekom običajnim",
     "lesson.10.one.differ": "Os, prebrana iz podatkov, se konča pri {end} ali pri {other}: en pogled pove, katera tabela je to in koliko zasluži najbogatejša oseba.",

@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "looks.column.receipt": "potrdilo",
     "looks.in_short": " – {count} {count|odgovor|odgovora|odgovori|odgovorov} skupaj: {together}",
     "looks.span": "{low} – {high}",
-    "typical.told": "Povprečje ni tipična vrednost: nekaj velikih vrednosti ga dvigne, veliko ničel zniža.",
+    "typical.average": "Povprečje ni tipična vrednost: nekaj velikih vrednosti ga dvigne, veliko ničel zniža.",
     "typical.look": "V vašem prvem pogledu jih je vsaj {share} % pri {bar}.",
     "typical.ask": "Nastavite vprašanje: {question}, porabi {share}",
 }

@@ -18,7 +18,7 @@ SENTENCES: dict[str, str] = {
     "serve.groups": "»provider.group_claim« in »provider.groups« gresta v nastavitvah skupaj: trditev, ki navaja skupine, in tiste, ki se smejo prijaviti.",
     "serve.sources": '»proxy.from« mora v nastavitvah našteti naslove ali omrežja vašega posrednika, na primer ["10.0.0.5", "10.1.0.0/24"].',
     "serve.sign_out": "»proxy.sign_out« mora biti v nastavitvah naslov https.",
-    "serve.issuer": "»administrator.issuer« v nastavitvah je »{issuer}«, ljudje pa se tu prijavljajo prek »{told}«: skrbnik ne bi bil nihče. Tja zapišite »{told}« in zaženite znova.",
+    "serve.issuer": "»administrator.issuer« v nastavitvah je »{issuer}«, ljudje pa se tu prijavljajo prek »{reported}«: skrbnik ne bi bil nihče. Tja zapišite »{reported}« in zaženite znova.",
     "serve.workshop": "Delavnica ne potrebuje računov. Zaženite jo brez {setting}.",
     "serve.two_origins": "{setting} navaja drug naslov kot »origin« v nastavitvah. Izpustite ga in zaženite znova.",
     "serve.forwarded": "Za posrednikom, ki pove, kdo so ljudje, zaženite Allowance s praznim {setting} ({setting}=), da se nihče ne more izdajati za posrednika.",

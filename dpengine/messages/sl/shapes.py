@@ -46,7 +46,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.bands_mean": "Tanke črte: šum v številih po stolpcu {target} ni nobenega stolpiča premaknil čez njegovo črto; to velja za vse hkrati, v {chance} od 100 primerov. Bledi stolpiči so lahko sam šum. Črte ne zajamejo niti šuma v povezanosti stolpcev niti oseb zunaj tabele. Veljajo za en model, izbran, preden ste videli druge.",
     "shapes_page.bands_none": "Brez razponov: povezanost teh stolpcev ni bila kupljena. Ocenjena je iz istih števil, o katerih bi razpon govoril.",
     "shapes_page.more": "Še {columns} {columns|stolpec, pri katerem|stolpca, pri katerih|stolpci, pri katerih|stolpcev, pri katerih} malo izstopa iz šuma",
-    "shapes_page.alt": "Koliko doda vsaka vrednost stolpca {column}: {told}",
+    "shapes_page.alt": "Koliko doda vsaka vrednost stolpca {column}: {bars}",
     "shapes_page.all": "Vse številke",
     "shapes_page.figure.column": "Stolpec",
     "shapes_page.figure.value": "Vrednost",

@@ -185,7 +185,7 @@ SENTENCES: dict[str, str] = {
     "train_page.check": "Preverite ta model",
     "train_page.check_lead": "Kako dobro se prilega osebam v tabeli, je vprašanje s svojo ceno.",
     "train_page.not_checked": "Kako dobro ugiba, še ni izmerjeno; izmerite lahko na njegovi strani, za svojo ceno.",
-    "train_page.checked": "Izmerjeno na tej tabeli: {told}.",
+    "train_page.checked": "Izmerjeno na tej tabeli: {figures}.",
     "train_page.check_again": "Preveri še enkrat",
     "train_page.check_before": "Potrdila:",
     "train_page.check_button": "Preveri – porabi {share}",

@@ -48,7 +48,7 @@ SENTENCES: dict[str, str] = {
     "ways.taken": "Izbrano: {way}. Noben drug ne porabi tako malo, ne pusti prostora za toliko takih vprašanj in ne pride bliže.",
     "ways.x": "Stolpci hkrati",
     "ways.y": "Napaka, % razpona",
-    "ways.alt": "Štiri krivulje napake glede na število stolpcev. {told}",
+    "ways.alt": "Štiri krivulje napake glede na število stolpcev. {summary}",
     "strips.alt": "{column}: {figure}, med {low} in {high}, v razponu od {lower} do {upper}",
     "strips.head.column": "Stolpec",
     "whatif.like": "vsi kot",

@@ -18,7 +18,7 @@ from opendp.mod import enable_features
 
 from bench.measure import must
 from bench.tasks import ROOT
-from bench.utility.frame import DRAWS, OURS, behind, table_of
+from bench.utility.frame import DRAWS, NEAR, OURS, behind, compared_of, far_behind, table_of
 from bench.utility.reasons import why
 
 PARTS = ("small", "percentiles", "curves", "choices", "several", "sessions", "numbers", "models", "lines")
@@ -73,6 +73,9 @@ def section_of(
     known = {case: why(part, case) for case in late}
     said = dict.fromkeys(reason for reason in known.values() if reason)
     told = [f"{draws} draws of each.\n", table_of(lines)]
+    compared, far = compared_of(lines), far_behind(lines)
+    told += [f"\nMore than {NEAR} × the best other beyond two standard errors: {len(far)} of {compared} comparisons."]
+    told += [f"- {one}" for one in far]
     told += [f"\n{reason}" for reason in said]
     told += [f"\n{_UNKNOWN}{case}." for case, reason in known.items() if not reason]
     return f"## {part.capitalize()}\n\n" + "\n".join(told) + "\n", sum(not reason for reason in known.values())

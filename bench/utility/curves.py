@@ -9,6 +9,7 @@ Cells       Laplace noise on every cell, added up from the left, or from the nea
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from dpengine.mechanisms.curves import count_tree
 from dpengine.mechanisms.curves.cdf_tree import CdfTree
 
 LARGEST_GRID = 1_000  # that a dense solver is run on
+BRANCHES = (2, 4, 8, 10, 16)
 SPENDS = (("0.1", REPLACE), ("0.5", REPLACE), ("0.5", ADD_REMOVE))
 
 
@@ -38,11 +40,11 @@ def _lines(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     truth, case = np.cumsum(counts), f"rising curve of {table.title}"
     drawn = [query.draw(tuple(counts.tolist()), COINS) for _ in range(draws)]
     told = [list(query.finish(raw).value.values()) for raw in drawn]
-    yield line(case, relation, pure(epsilon), OURS, (_off(one, truth) for one in told))
-    before = [count_tree.sums_of(raw, query.leaves, query.everyone) for raw in drawn]
-    yield line(case, relation, pure(epsilon), BEFORE, (_off(one, truth) for one in before))
+    yield line(case, relation, pure(epsilon), OURS, (rows_off(one, truth) for one in told))
+    before = [count_tree.sums_of(raw, query.shape, query.everyone) for raw in drawn]
+    yield line(case, relation, pure(epsilon), BEFORE, (rows_off(one, truth) for one in before))
     sides, spend = (2 if relation == REPLACE else 1), float(epsilon)
-    found = [_tree(counts, branches, sides / spend, relation == REPLACE, draws) for branches in (2, 4, 8, 10, 16)]
+    found = [tree_errors(len(counts), branches, sides / spend, relation == REPLACE, draws) for branches in BRANCHES]
     best = min(found, key=lambda errors: float(errors.mean()))
     yield line(case, relation, pure(epsilon), "tree, least squares", best.tolist())
     cells = np.random.default_rng().laplace(0, sides / spend, (draws, len(counts)))
@@ -53,20 +55,25 @@ def _lines(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dic
     yield line(case, relation, pure(epsilon), "noisy cells", np.abs(sums).mean(axis=1).tolist())
 
 
-def _off(told: Any, truth: Any) -> float:
+def rows_off(told: Any, truth: Any) -> float:
     return float(np.abs(np.array([float(one) for one in told]) - truth).mean())
 
 
-def _tree(counts: Any, branches: int, scale: float, known: bool, draws: int) -> Floats:
+def tree_errors(cells: int, branches: int, scale: float, known: bool, draws: int) -> Floats:
     """The error of each draw. Least squares is linear, so noise alone is fitted: the truth fits itself."""
-    cells = len(counts)
+    fit, levels = _tree_fit(cells, branches, known)
+    noise = np.random.default_rng().laplace(0, scale * levels, (draws, fit.shape[1]))
+    errors: Floats = np.abs(noise @ fit.T).mean(axis=1)
+    return errors
+
+
+@lru_cache(maxsize=64)
+def _tree_fit(cells: int, branches: int, known: bool) -> tuple[Floats, int]:
+    """The weights of all nodes in every sum, and the number of levels."""
     nodes, wide = [], 1
     while wide < cells:
         nodes += [(np.arange(cells) // wide == place).astype(float) for place in range(-(-cells // wide))]
         wide *= branches
     levels, matrix = round(np.log(wide) / np.log(branches)), np.array(nodes)
     free = np.eye(cells)[:, :-1] - np.eye(cells)[:, -1:] if known else np.eye(cells)  # cells that add up to 0
-    fit = np.tri(cells) @ free @ np.linalg.pinv(matrix @ free)
-    noise = np.random.default_rng().laplace(0, scale * levels, (draws, len(matrix)))
-    errors: Floats = np.abs(noise @ fit.T).mean(axis=1)
-    return errors
+    return np.tri(cells) @ free @ np.linalg.pinv(matrix @ free), levels

@@ -23,6 +23,7 @@ OURS, BEFORE = "Allowance", "Allowance before"
 COINS = SystemCoins()
 NAMES = {REPLACE: "replace", ADD_REMOVE: "add_remove"}
 DRAWS = 400
+NEAR = 1.05
 _HEAD = "| case | relation | guarantee | ours | before | best other | ours : best | note |\n" + "|---" * 8 + "|"
 
 
@@ -62,6 +63,25 @@ def behind(lines: list[dict[str, Any]]) -> list[str]:
         if ours and best and not _open(ours, best) and (ours["mean"] > best["mean"]) == least:
             late.append(", ".join(place))
     return late
+
+
+def compared_of(lines: list[dict[str, Any]]) -> int:
+    """The number of cases that have another beside ours."""
+    return sum(all(_beside(told)[:2]) for told in _cases(lines).values())
+
+
+def far_behind(lines: list[dict[str, Any]]) -> list[str]:
+    """The cases in which ours is more than NEAR times as far off as the best other, beyond two standard errors."""
+    far = []
+    for place, told in _cases(lines).items():
+        ours, best, least = _beside(told)
+        if ours and best:
+            worse, better = (ours, best) if least else (best, ours)
+            error = (worse["error"] ** 2 + (NEAR * better["error"]) ** 2) ** 0.5
+            if worse["mean"] - NEAR * better["mean"] > 2 * error:
+                figures = f"{_figure(ours)}, {best['who']} {_figure(best)}"
+                far.append(f"{', '.join(place)} ({_ratio(ours, best, least)}; {figures})")
+    return far
 
 
 def _beside(told: list[dict[str, Any]]) -> tuple[dict[str, Any] | None, dict[str, Any] | None, bool]:

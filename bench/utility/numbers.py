@@ -21,6 +21,7 @@ from bench.accuracy import REPLACE, again, line
 from bench.utility.columns import Made, every
 from bench.utility.frame import BEFORE, COINS, OURS, ask
 from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.loss import Gaussian
 from dpengine.mechanisms.query import AnyQuery
 from dpengine.planning.opening import cheapest
 
@@ -52,9 +53,9 @@ def _mean(table: Made, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
     value, truth = _moments(table)[:2], float(table.column.lower) + float(table.codes.mean())
     yield line(case, REPLACE, guarantee, OURS, _errors(now, value, truth, draws))
     yield line(case, REPLACE, guarantee, BEFORE, _errors(usual, value, truth, draws))
-    if now.noise:
-        width = table.column.size - 1
-        sigma = width / float(2 * now.rho) ** 0.5  # type: ignore[attr-defined]
+    loss = now.loss()
+    if isinstance(loss, Gaussian):
+        sigma = (table.column.size - 1) / float(2 * loss.rho) ** 0.5
         noisy = m.make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=sigma)
         yield line(case, REPLACE, guarantee, "OpenDP", again(draws, lambda: abs(noisy([0])[0]) / table.rows))
 

@@ -2,8 +2,8 @@
 
 Paper       JointExp (Gillenwater, Joseph, Kulesza 2021), in floats, drawn by its dynamic programme on the public grid;
             and the same with every grid step cut into eight, which shares out the rows of one value.
-OpenDP      `make_private_quantile` over the grid; for several, each at its part of ε. On the long grid of gains a call
-            takes half a second, so there the same law is drawn in floats (`flipped`), which `python -m
+OpenDP      `make_private_quantile` over the grid; for several, each at its part of ε. With many rows or a long grid a
+            call takes long, so there the same law is drawn in floats (`flipped`), which `python -m
             bench.utility.percentiles` holds against OpenDP's own draws.
 Measure     how many rows an answer is away from its place, the mean over the percentiles; 0 where it is right.
 """
@@ -28,6 +28,7 @@ from dpengine.core.types import Floats, Integers
 
 FIVE = ("0.1", "0.25", "0.5", "0.75", "0.9")
 LARGEST_GRID = 1_000  # that the paper's programme, of a square of the grid, is run on
+MOST_ROWS = 1_000  # that OpenDP reads at every draw
 CUT = 8
 SPENDS = (("0.1", REPLACE), ("0.5", REPLACE), ("0.5", ADD_REMOVE))
 
@@ -60,13 +61,13 @@ def joint_exp(table: Made, shares: list[Fraction], epsilon: float, moves: float,
     fine = np.repeat(counts / cut, cut)
     below = np.cumsum(fine) - fine
     rate, n = epsilon / (2 * moves), table.rows
-    edges = [0.0, *map(float, shares), 1.0]
-    wished = [(high - low) * n for low, high in pairwise(edges)]
+    wished = [float((high - low) * n) for low, high in pairwise([Fraction(0), *shares, Fraction(1)])]
     apart = below[None, :] - below[:, None]
-    steps = [np.where(np.tri(len(below)).T > 0, np.exp(-rate * np.abs(apart - wish)), 0.0) for wish in wished[1:-1]]
+    step = {wish: np.triu(np.exp(-rate * np.abs(apart - wish))) for wish in set(wished[1:-1])}
+    steps = [step[wish] for wish in wished[1:-1]]
     reached: list[Floats] = [_level(-rate * np.abs(below - wished[0]))]
-    for step in steps:
-        reached.append(_level(np.log(np.maximum(reached[-1] @ step, 1e-300))))
+    for one in steps:
+        reached.append(_level(np.log(np.maximum(reached[-1] @ one, 1e-300))))
     random = np.random.default_rng()
     cuts = [_pick(random, np.tile(reached[-1] * np.exp(-rate * np.abs(n - below - wished[-1])), (draws, 1)))]
     for place in range(len(steps) - 1, -1, -1):
@@ -102,6 +103,10 @@ def flipped(ranks: Ranks, share: Fraction, relation: str, epsilon: float) -> int
     return int(np.argmax(scores + np.random.default_rng().exponential(2 * moves / epsilon, len(scores))))
 
 
+def _short(table: Made) -> bool:
+    return table.column.size <= LARGEST_GRID and table.rows <= MOST_ROWS
+
+
 def several(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
     shares, ranks = [Fraction(share) for share in FIVE], Ranks(table)
     case = f"10th, 25th, 50th, 75th, 90th percentile: {table.title}"
@@ -118,7 +123,7 @@ def several(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[di
             drawn = joint_exp(table, shares, float(epsilon), moves, cut, draws)
             yield line(case, relation, pure(epsilon), who, (ranks.mean(codes, shares) for codes in drawn))
     spend = float(epsilon) / len(shares)
-    if table.column.size <= LARGEST_GRID:
+    if _short(table):
         made = [opendp(table, share, relation, spend) for share in shares]
         drawn = ([each(table.codes) for each in made] for _ in range(draws))
     else:
@@ -134,7 +139,7 @@ def alone(table: Made, relation: str, epsilon: str, draws: int, name: str, share
         told = (table.codes_of([query.release(spread, COINS).value])[0] for _ in range(draws))
         yield line(case, relation, pure(epsilon), who, (ranks.off(code, share) for code in told), note=query.noise)
     spend = float(epsilon)
-    if table.column.size <= LARGEST_GRID:
+    if _short(table):
         their = opendp(table, share, relation, spend)
         found = (ranks.off(their(table.codes), share) for _ in range(draws))
     else:
@@ -144,7 +149,8 @@ def alone(table: Made, relation: str, epsilon: str, draws: int, name: str, share
 
 def ranged(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[dict[str, Any]]:
     """A median with its range, and five percentiles with theirs: how far off the points are, how wide the ranges, and
-    how many hold."""
+    how many hold. A fourth of the draws."""
+    draws = -(-draws // 4)
     ranks, spread = Ranks(table), table.spread
     for name, key, given in (("median", "median", {}), ("five percentiles", "quantile", {"share": list(FIVE)})):
         if key == "quantile" and table.column.size > LARGEST_GRID:

@@ -11,13 +11,6 @@ REASONS: tuple[tuple[str, str, str], ...] = (
 comparisons in this table about one goes beyond three standard errors by chance.""",
     ),
     (
-        "curves",
-        "rising curve of",
-        """The rising curve where how many people there are is not public: the other tree is the best of five on the
-very table, and has no ranges. By the formula of its noise it is five in a hundred better than ours (16 branches beside
-10 or 11, which are best where that number is public).""",
-    ),
-    (
         "percentiles",
         "90th percentile alone: age",
         """One percentile alone: OpenDP's score looks for the place at the share α inside the rows of one value, ours

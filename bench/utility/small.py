@@ -5,7 +5,8 @@ single table's luck decides.
 Columns     ages (a few round), hours a week (heaped), heights in cm (smooth).
 Ours        what a question gets where only ε counts (`frame.best`).
 Others      OpenDP's own Laplace noise and noisy max; its quantile in floats (`percentiles.flipped`). The textbook's
-            mean and spread with equal parts of ε. JointExp and the joint draw of names in floats, as in other parts.
+            mean and spread with equal parts of ε. JointExp, the joint draw of names and trees by least squares in
+            floats, as in other parts.
 Measure     mean error: of people, in the column's unit, or of ranks.
 """
 
@@ -25,6 +26,7 @@ from opendp.metrics import l1_distance, linf_distance
 import dpengine as dp
 from bench.accuracy import RELATIONS, REPLACE, line
 from bench.utility.columns import MAKERS, Made
+from bench.utility.curves import BRANCHES, rows_off, tree_errors
 from bench.utility.frame import COINS, NAMES, OURS, beside, best, pure
 from bench.utility.percentiles import FIVE, Ranks, flipped, joint_exp
 from bench.utility.several import DIGITS, NAMED, joint_names, peeled
@@ -35,7 +37,7 @@ from dpengine.mechanisms.query import AnyQuery
 PEOPLE, SPENDS = (100, 300, 1_000), ("0.1", "0.5", "1")
 TABLES = 40
 CUT = 8
-SLOW, SLOWER = ("median with its range", "five percentiles"), 4  # a fourth of the draws
+SLOW, SLOWER = ("median with its range", "five percentiles", "rising curve"), 4  # a fourth of the draws
 SHARES = [Fraction(share) for share in FIVE]
 Errors = Callable[[Made], float]  # of one draw on a table
 
@@ -83,6 +85,7 @@ class Asked:
         yield from self._counts()
         yield from self._numbers()
         yield from self._percentiles()
+        yield from self._curve()
         yield from self._names()
 
     def _counts(self) -> Iterator[tuple[str, str, Errors, str]]:
@@ -159,6 +162,21 @@ class Asked:
 
         return error
 
+    def _curve(self) -> Iterator[tuple[str, str, Errors, str]]:
+        query, size, known = self.ask("cdf_tree", column="x"), self.column.size, self.relation == REPLACE
+
+        def ours(table: Made) -> float:
+            counts = np.bincount(table.codes, minlength=size)
+            return rows_off(query.release(tuple(counts.tolist()), COINS).value.values(), np.cumsum(counts))
+
+        yield "rising curve", OURS, ours, query.noise
+        for branches in BRANCHES:
+
+            def theirs(_: Made, branches: int = branches) -> float:
+                return float(tree_errors(size, branches, self.moves / self.spend, known, 1)[0])
+
+            yield "rising curve", f"tree of {branches} branches", theirs, ""
+
     def _names(self) -> Iterator[tuple[str, str, Errors, str]]:
         digits = dp.Category(DIGITS, DIGITS[0], DIGITS[0])
         near = linf_distance(T="i64", monotonic=self.relation != REPLACE)
@@ -225,7 +243,7 @@ def _of_ranks(query: AnyQuery, shares: Sequence[Fraction]) -> Errors:
 
 
 _LEAD = """Mean error; in brackets ours : best other, ~ where three standard errors leave it open. The median with its
-range and five percentiles have a fourth of the draws.
+range, five percentiles and rising curves have a fourth of the draws.
 """
 
 

@@ -121,7 +121,7 @@ class SeesTheRoot(CdfTree):
         return *super().draw(value, coins), sum(value if isinstance(value, tuple) else (value,))
 
     def from_mean(self, raw: Any, draws: int) -> Released:
-        below = count_tree.fitted_tree(tuple(raw[:-1]), self.leaves, int(raw[-1]))
+        below = count_tree.fitted_tree(tuple(raw[:-1]), self.shape, int(raw[-1]))
         return self.by_label([(round(one), (round(one), round(one))) for one in below])
 
 

@@ -64,8 +64,12 @@ class TreeCuts(NoiseKind):
     beta: Fraction
 
     @property
+    def shape(self) -> count_tree.Shape:
+        return count_tree.balanced(self.asked.size)
+
+    @property
     def levels(self) -> int:
-        return count_tree.shape(self.asked.size)[1]
+        return self.shape.levels
 
     @property
     def sides(self) -> int:
@@ -84,7 +88,7 @@ class TreeCuts(NoiseKind):
     @cached_property
     def width(self) -> int:
         """The number of nodes."""
-        return len(count_tree.nodes_of([0] * self.asked.size))
+        return sum(self.shape.widths)
 
     def _cells(self, value: Spread) -> list[int]:
         cells = [0] * self.asked.size
@@ -93,7 +97,7 @@ class TreeCuts(NoiseKind):
         return cells
 
     def measured(self, value: Spread) -> tuple[int, ...]:
-        return tuple(count_tree.nodes_of(self._cells(value)))
+        return tuple(count_tree.nodes_of(self._cells(value), self.shape))
 
     def draw(self, value: Spread, coins: Coins) -> Codes:
         return tuple(self.added.draw(self.measured(value), coins))
@@ -104,19 +108,15 @@ class TreeCuts(NoiseKind):
     @cached_property
     def _top(self) -> int:
         """The index of the first node in the last level."""
-        branches, levels = count_tree.shape(self.asked.size)
-        begins, cells = 0, self.asked.size
-        for _ in range(levels - 1):
-            begins, cells = begins + cells, -(-cells // branches)
-        return begins
+        return sum(self.shape.widths[:-1])
 
     @property
     def _lengths(self) -> list[int]:
         """For each cell, a bound on how many noises its S̃ adds up."""
         if self.asked.rows is not None:
-            return list(count_tree.lengths(self.asked.size, True))
+            return list(count_tree.lengths(self.shape, True))
         whole, top = self.width - self._top, self._top
-        sums = count_tree.sums(self.asked.size, False)
+        sums = count_tree.sums(self.shape, False)
         return [whole + sum(part.end - part.first for part in parts if part.end <= top) for parts, _ in sums]
 
     def _reach(self, noises: int, beta: Fraction) -> int:
@@ -132,7 +132,7 @@ class TreeCuts(NoiseKind):
     def _fitted(self, beta: Fraction, share: Fraction) -> Floats:
         """For each cell a bound on the noise of S̃ by least squares, except with chance β."""
         root = share if self.asked.rows is None else Fraction(0)
-        return _fit_reaches(self.asked.size, self.asked.rows is not None, root, self.added.size, beta)
+        return _fit_reaches(self.shape, self.asked.rows is not None, root, self.added.size, beta)
 
     def reaches(self, beta: Fraction, share: Fraction) -> Floats:
         """t: for each cell a bound on the noise of the better S̃, except with chance β."""
@@ -154,7 +154,7 @@ class TreeCuts(NoiseKind):
     def over(self, drawn: Codes, share: Fraction, beta: Fraction) -> Floats:
         """S̃ of every cell, from the sum of nodes or from least squares: whichever has the lesser bound at chance β."""
         by_sums, all_of_sums = self._sums(drawn)
-        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.asked.size, self.asked.rows)]
+        fit = [float(sum_of) for sum_of in count_tree.fitted_tree(drawn, self.shape, self.asked.rows)]
         all_of_fit = fit[-1] if self.asked.rows is None else self.asked.rows
         sums = np.array(by_sums, dtype=np.float64) - float(share) * all_of_sums
         least = np.array(fit, dtype=np.float64) - float(share) * all_of_fit
@@ -162,7 +162,7 @@ class TreeCuts(NoiseKind):
 
     def _sums(self, drawn: Codes) -> tuple[list[int | Fraction], int]:
         """The number of rows at or below each cell, and the number of all rows, as sums of nodes."""
-        below = count_tree.sums_of(drawn, self.asked.size, self.asked.rows)
+        below = count_tree.sums_of(drawn, self.shape, self.asked.rows)
         return below, sum(drawn[self._top :]) if self.asked.rows is None else self.asked.rows
 
     def triples(self, drawn: Codes) -> list[Codes]:
@@ -183,8 +183,8 @@ class TreeCuts(NoiseKind):
 
 
 @lru_cache(maxsize=256)
-def _fit_reaches(cells: int, known: bool, root: Fraction, scale: Fraction, beta: Fraction) -> Floats:
-    return weighted_reaches(scale, *count_tree.tree_arrays(cells, known, root), beta)
+def _fit_reaches(shape: count_tree.Shape, known: bool, root: Fraction, scale: Fraction, beta: Fraction) -> Floats:
+    return weighted_reaches(scale, *count_tree.tree_arrays(shape, known, root), beta)
 
 
 @dataclass(frozen=True)

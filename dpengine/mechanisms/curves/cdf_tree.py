@@ -11,8 +11,9 @@ Accuracy    the number at or below a cell comes from least squares over all node
             them subtracted, none of them twice (both in `count_tree`): for each cell the estimate with the lesser
             bound, a choice of public facts. A weighted sum of noises has the bound of `tails.weighted_reaches`, near
             the law of continuous noise, a short sum the exact law; all cells at once by a union bound. B depends on the
-            number of cells alone. True numbers are integers, so we round the result of least squares, and its range
-            inwards. The promise is that of the farthest cell.
+            number of cells, and on whether that of all rows is public (`count_tree.from_left` if not). True numbers are
+            integers, so we round the result of least squares, and its range inwards. The promise is that of the
+            farthest cell.
 Root        “gaussian_root”: Gaussian noise by a root of the matrix of sums (`count_tree.rooted`) in place of the tree:
             ρ-zCDP at the same ρ, and less noise. All cells at once by a union bound.
 Several     draws are averaged node by node; sums of means are as far off as a sum of that many more noises, divided.
@@ -97,8 +98,12 @@ class CdfTree(OfCounts):
         return tuple(place * size // self.leaves for place in range(self.leaves))
 
     @property
+    def shape(self) -> count_tree.Shape:
+        return (count_tree.from_left if self.everyone is None else count_tree.balanced)(self.leaves)
+
+    @property
     def levels(self) -> int:
-        return count_tree.shape(self.leaves)[1]
+        return self.shape.levels
 
     @property
     def everyone(self) -> int | None:
@@ -108,7 +113,7 @@ class CdfTree(OfCounts):
     @property
     def lengths(self) -> tuple[int, ...]:
         """The number of nodes in the sum of each cell."""
-        return count_tree.lengths(self.leaves, self.everyone is not None)
+        return count_tree.lengths(self.shape, self.everyone is not None)
 
     def need(self) -> BinCounts:
         return BinCounts(self.column, self.starts, self.facts.schema[self.column].size, self.where)
@@ -137,7 +142,7 @@ class CdfTree(OfCounts):
     def measured(self, value: int | tuple[int, ...]) -> tuple[int, ...]:
         """The count in every node, cells first; for “gaussian_root” R·x, R a root of the matrix of sums."""
         cells = list(value if isinstance(value, tuple) else (value,))
-        return tuple(count_tree.rooted(cells) if self.rooted else count_tree.nodes_of(cells))
+        return tuple(count_tree.rooted(cells) if self.rooted else count_tree.nodes_of(cells, self.shape))
 
     @property
     def numbers(self) -> int:
@@ -166,7 +171,7 @@ class CdfTree(OfCounts):
 
     def _fitted_reaches(self, draws: int) -> tuple[float, ...]:
         """How far the estimate of every cell by least squares can be off before it is rounded."""
-        return _fitted(self.leaves, self.everyone is not None, self.added[0], draws, self.beta / self.leaves)
+        return _fitted(self.shape, self.everyone is not None, self.added[0], draws, self.beta / self.leaves)
 
     def _plain_reaches(self, draws: int) -> list[int | Fraction]:
         """How far the sum of nodes of every cell can be off."""
@@ -215,8 +220,8 @@ class CdfTree(OfCounts):
             sums = count_tree.prefix_sums([float(node) for node in raw]).tolist()
             ends = zip(sums, self._rooted_reaches(draws), strict=True)
             return self.by_label((round(sum_), (floor(sum_ - off), ceil(sum_ + off))) for sum_, off in ends)
-        plain = zip(count_tree.sums_of(raw, self.leaves, self.everyone), self._plain_reaches(draws), strict=True)
-        best = count_tree.fitted_tree(tuple(raw), self.leaves, self.everyone)
+        plain = zip(count_tree.sums_of(raw, self.shape, self.everyone), self._plain_reaches(draws), strict=True)
+        best = count_tree.fitted_tree(tuple(raw), self.shape, self.everyone)
         fitted = zip(best, self._fitted_reaches(draws), strict=True)
         return self.by_label(
             (below, (below - short, below + short)) if short <= fit else _whole(value, fit)
@@ -239,6 +244,6 @@ def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _fitted(leaves: int, known: bool, noise: Added, draws: int, beta: Fraction) -> tuple[float, ...]:
+def _fitted(shape: count_tree.Shape, known: bool, noise: Added, draws: int, beta: Fraction) -> tuple[float, ...]:
     """How far least squares over the mean of `draws` draws can be off in every cell, except with probability β."""
-    return noise.mixed_reaches(*count_tree.tree_arrays(leaves, known, Fraction(0)), draws, beta)
+    return noise.mixed_reaches(*count_tree.tree_arrays(shape, known, Fraction(0)), draws, beta)

@@ -49,7 +49,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import comb
 from typing import Generic, TypeVar
 
@@ -70,40 +71,65 @@ class NodeRange:
 NodeRanges = tuple[NodeRange, ...]
 
 
+@dataclass(frozen=True)
+class Shape:
+    """A tree of this many cells, `branches` (B) at each node."""
+
+    leaves: int
+    branches: int
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """The number of nodes of each level, cells first."""
+        widths = [self.leaves]
+        while widths[-1] > self.branches:
+            widths.append(-(-widths[-1] // self.branches))
+        return tuple(widths)
+
+    @property
+    def levels(self) -> int:
+        return len(self.widths)
+
+
 @lru_cache(maxsize=64)
-def shape(leaves: int) -> tuple[int, int]:
-    """(B, L): branches and levels, for the least noise in a sum of about L(B−1) nodes of scale ∝ L."""
-    options = []
-    for branches in range(2, max(leaves, 2) + 1):
-        levels, reached = 1, branches
-        while reached < leaves:
-            levels, reached = levels + 1, reached * branches
-        options.append((levels**3 * (branches - 1), branches, levels))
-    _, branches, levels = min(options)
-    return branches, levels
+def balanced(leaves: int) -> Shape:
+    """For the least noise in a sum of about L(B−1) nodes of scale ∝ L."""
+    shapes = (Shape(leaves, branches) for branches in range(2, max(leaves, 2) + 1))
+    return min(shapes, key=lambda shape: (shape.levels**3 * (shape.branches - 1), shape.branches))
 
 
-def nodes_of(cells: list[int]) -> list[int]:
+@lru_cache(maxsize=64)
+def from_left(leaves: int) -> Shape:
+    """Where the number of all rows is not public: the W nodes of the last level are added up from the left, W/2 on
+    average. In a block of B children both ends are known, so a sum of i has the variance i(B−i)/B, B/6 on average. The
+    least L²·(W/2 + (L−1)·B/6); so W is smaller than in `balanced`, and B larger."""
+    shapes = (Shape(leaves, branches) for branches in range(2, max(leaves, 2) + 1))
+    return min(
+        shapes,
+        key=lambda shape: (
+            shape.levels**2 * (3 * shape.widths[-1] + (shape.levels - 1) * shape.branches),
+            shape.branches,
+        ),
+    )
+
+
+def nodes_of(cells: list[int], shape: Shape) -> list[int]:
     """Every node's count, the cells first."""
-    branches, levels = shape(len(cells))
     nodes: list[int] = []
-    for _ in range(levels):
+    for _ in range(shape.levels):
         nodes += cells
-        cells = [sum(cells[place : place + branches]) for place in range(0, len(cells), branches)]
+        cells = [sum(cells[place : place + shape.branches]) for place in range(0, len(cells), shape.branches)]
     return nodes
 
 
 @lru_cache(maxsize=64)
-def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
+def sums(shape: Shape, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
     """For every cell the nodes that add up to the number at or below it, and whether the number of all rows is
     added."""
-    branches, levels = shape(leaves)
-    begins, widths = [0], [leaves]
-    for _ in range(levels):
-        begins.append(begins[-1] + widths[-1])
-        widths.append(-(-widths[-1] // branches))
+    branches, levels, widths = shape.branches, shape.levels, shape.widths
+    begins = [0, *accumulate(widths)]
     listed = []
-    for cells in range(1, leaves + 1):
+    for cells in range(1, shape.leaves + 1):
         parts: list[NodeRange] = []
         place, whole = cells, False
         for level in range(levels):
@@ -121,15 +147,15 @@ def sums(leaves: int, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
 
 
 @lru_cache(maxsize=64)
-def lengths(leaves: int, from_all: bool) -> tuple[int, ...]:
+def lengths(shape: Shape, from_all: bool) -> tuple[int, ...]:
     """The number of nodes in the sum for each cell."""
-    return tuple(sum(part.end - part.first for part in parts) for parts, _ in sums(leaves, from_all))
+    return tuple(sum(part.end - part.first for part in parts) for parts, _ in sums(shape, from_all))
 
 
-def sums_of(drawn: Sequence[int | Fraction], leaves: int, everyone: int | None) -> list[int | Fraction]:
+def sums_of(drawn: Sequence[int | Fraction], shape: Shape, everyone: int | None) -> list[int | Fraction]:
     """The number at or below every cell, as a sum of nodes; `everyone`: the number of all rows, if it is public."""
     below = []
-    for parts, from_all in sums(leaves, everyone is not None):
+    for parts, from_all in sums(shape, everyone is not None):
         count = sum(part.sign * sum(drawn[part.first : part.end]) for part in parts)
         below.append(count + (everyone or 0) if from_all else count)
     return below
@@ -160,29 +186,27 @@ class _Tree(Generic[Number]):
 
 
 @lru_cache(maxsize=64)
-def _tree(leaves: int) -> _Tree[Fraction]:
-    branches, levels = shape(leaves)
-    widths, variances = [leaves], [(Fraction(1),) * leaves]
-    for _ in range(levels - 1):
+def _tree(shape: Shape) -> _Tree[Fraction]:
+    branches, variances = shape.branches, [(Fraction(1),) * shape.leaves]
+    for _ in range(shape.levels - 1):
         below = variances[-1]
         totals = [sum(below[place : place + branches], Fraction(0)) for place in range(0, len(below), branches)]
         variances.append(tuple(total / (total + 1) for total in totals))
-        widths.append(len(totals))
-    return _Tree(branches, tuple(widths), tuple(variances), Fraction)
+    return _Tree(branches, shape.widths, tuple(variances), Fraction)
 
 
 @lru_cache(maxsize=64)
-def _rough(leaves: int) -> _Tree[float]:
+def _rough(shape: Shape) -> _Tree[float]:
     """The tree in floats. Their errors are far below what `tree_arrays` rounds up."""
-    exact = _tree(leaves)
+    exact = _tree(shape)
     levels = tuple(tuple(map(float, level)) for level in exact.variances)
     return _Tree(exact.branches, exact.widths, levels, float)
 
 
 @lru_cache(maxsize=64)
-def fitted_tree(drawn: tuple[int | Fraction, ...], leaves: int, everyone: int | None) -> tuple[Fraction, ...]:
+def fitted_tree(drawn: tuple[int | Fraction, ...], shape: Shape, everyone: int | None) -> tuple[Fraction, ...]:
     """The number at or below every cell, by least squares over all nodes."""
-    tree = _tree(leaves)
+    tree = _tree(shape)
     up: list[list[Fraction]] = []
     begin = 0
     for level, width in enumerate(tree.widths):
@@ -277,11 +301,11 @@ def _variance(branches: int, level: int, cells: int) -> Fraction:
 
 
 @lru_cache(maxsize=64)
-def tree_arrays(leaves: int, known: bool, root: Fraction) -> tuple[Floats, Floats]:
+def tree_arrays(shape: Shape, known: bool, root: Fraction) -> tuple[Floats, Floats]:
     """The sizes of `_weights_of`, rounded up, and how often each occurs: a row for each cell, padded with 0."""
-    rows = [_weights_of(_rough(leaves), cells, known, root) for cells in range(1, leaves + 1)]
+    rows = [_weights_of(_rough(shape), cells, known, root) for cells in range(1, shape.leaves + 1)]
     most = max(1, *(len(row) for row in rows))
-    sizes, times = np.zeros((leaves, most)), np.zeros((leaves, most))
+    sizes, times = np.zeros((len(rows), most)), np.zeros((len(rows), most))
     for place, row in enumerate(rows):
         sizes[place, : len(row)] = list(row)
         times[place, : len(row)] = list(row.values())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpengine.mechanisms.curves import count_tree
+from dpengine.mechanisms.curves.count_tree import Shape, balanced, from_left
 from dpengine.noise import tails
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import weighted_reaches
@@ -15,15 +16,16 @@ from dpengine.noise.tails import weighted_reaches
 Matrix = list[list[Fraction]]
 
 
-def tree_weights(leaves: int, known: bool, root: Fraction) -> list[count_tree.Weights[Fraction]]:
+def tree_weights(shape: Shape, known: bool, root: Fraction) -> list[count_tree.Weights[Fraction]]:
     """The weights of every cell's sum; `known`: the number of all rows is public."""
-    tree = count_tree._tree(leaves)
-    return [count_tree._weights_of(tree, cells, known, root) for cells in range(1, leaves + 1)]
+    tree = count_tree._tree(shape)
+    return [count_tree._weights_of(tree, cells, known, root) for cells in range(1, shape.leaves + 1)]
 
 
-def nodes(leaves: int) -> list[list[int]]:
+def nodes(shape: Shape) -> list[list[int]]:
     """Which cells each node holds, from the nodes of single cells."""
-    single = [count_tree.nodes_of([int(cell == one) for cell in range(leaves)]) for one in range(leaves)]
+    cells = range(shape.leaves)
+    single = [count_tree.nodes_of([int(cell == one) for cell in cells], shape) for one in cells]
     return [list(row) for row in zip(*single, strict=True)]
 
 
@@ -42,9 +44,9 @@ def solved(matrix: Matrix) -> list[list[Fraction]]:
     return [row[size:] for row in matrix]
 
 
-def by_hand(leaves: int, known: bool) -> tuple[Matrix, list[Fraction]]:
+def by_hand(shape: Shape, known: bool) -> tuple[Matrix, list[Fraction]]:
     """For every cell its weights of all nodes, and of the number of all rows (Lagrange's multiplier, where known)."""
-    held = nodes(leaves)
+    held, leaves = nodes(shape), shape.leaves
     size = leaves + known
     matrix: Matrix = []
     for one in range(size):
@@ -60,32 +62,47 @@ def by_hand(leaves: int, known: bool) -> tuple[Matrix, list[Fraction]]:
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("leaves", [1, 2, 3, 5, 11, 17, 26])
-def test_it_equals_a_solver_of_the_normal_equations(leaves: int, known: bool) -> None:
+@pytest.mark.parametrize("shape", [*map(balanced, (1, 2, 3, 5, 11, 17, 26)), *(Shape(11, b) for b in (2, 3, 4, 8))])
+def test_it_equals_a_solver_of_the_normal_equations(shape: Shape, known: bool) -> None:
     """Values and weights alike, to the last digit; also where the last block is not full."""
-    by_node, by_all = by_hand(leaves, known)
+    leaves = shape.leaves
+    by_node, by_all = by_hand(shape, known)
     drawn = tuple(np.random.default_rng().integers(-50, 99, len(by_node[0])).tolist())
-    fit = count_tree.fitted_tree(drawn, leaves, 321 if known else None)
+    fit = count_tree.fitted_tree(drawn, shape, 321 if known else None)
     for told, row, all_of in zip(fit, by_node, by_all, strict=True):
         assert told == sum(w * y for w, y in zip(row, drawn, strict=True)) + all_of * 321
-    for row, kept in zip(by_node, tree_weights(leaves, known, Fraction(0)), strict=True):
+    for row, kept in zip(by_node, tree_weights(shape, known, Fraction(0)), strict=True):
         assert sorted(abs(w) for w in row if w) == sorted(size for size, times in kept.items() for _ in range(times))
     if known:
         assert fit[-1] == 321
     counts = np.random.default_rng().integers(0, 9, leaves)
-    whole = tuple(count_tree.nodes_of(counts.tolist()))
+    whole = tuple(count_tree.nodes_of(counts.tolist(), shape))
     assert (
-        list(count_tree.fitted_tree(whole, leaves, int(counts.sum()) if known else None)) == np.cumsum(counts).tolist()
+        list(count_tree.fitted_tree(whole, shape, int(counts.sum()) if known else None)) == np.cumsum(counts).tolist()
     )
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(9, 10)])
 def test_less_a_share_of_all_rows(share: Fraction) -> None:
     """The weights of what lies at or below a cell less α times all rows, where their number is not public."""
-    by_node, _ = by_hand(13, False)
-    for row, kept in zip(by_node, tree_weights(13, False, share), strict=True):
+    by_node, _ = by_hand(balanced(13), False)
+    for row, kept in zip(by_node, tree_weights(balanced(13), False, share), strict=True):
         less = [w - share * whole for w, whole in zip(row, by_node[-1], strict=True)]
         assert sorted(abs(w) for w in less if w) == sorted(size for size, times in kept.items() for _ in range(times))
+
+
+def spread_of(shape: Shape) -> float:
+    """L times the mean of all sums' standard deviations by least squares, where the number of all rows is private."""
+    sizes, times = count_tree.tree_arrays(shape, False, Fraction(0))
+    return float(shape.levels * np.sqrt((sizes**2 * times).sum(axis=1)).mean())
+
+
+@pytest.mark.parametrize("leaves", [2, 10, 31, 52, 99, 121])
+def test_branches_that_are_added_up_from_the_left_are_within_a_twentieth_of_the_best(leaves: int) -> None:
+    best = min(spread_of(Shape(leaves, branches)) for branches in range(2, leaves + 1))
+    assert spread_of(from_left(leaves)) <= 1.05 * best
+    if leaves > 50:
+        assert spread_of(from_left(leaves)) < 0.97 * spread_of(balanced(leaves))
 
 
 WEIGHED = [([1], [1]), ([1], [4]), ([2, 1], [2, 5]), ([1], [40]), ([7, 4, 1], [1, 6, 30])]  # in halves

@@ -79,7 +79,7 @@ def opened(more: Sequence[str]) -> int:
 
 
 def serve(words: list[str]) -> int:
-    """For people who sign in, behind a proxy, as a configuration says (docs/serving.md)."""
+    """Serve people who sign in, behind a proxy, as a configuration says (docs/serving.md)."""
     from dpengine.messages import say
 
     if words and not words[0].startswith("-"):

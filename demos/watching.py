@@ -141,7 +141,7 @@ class WatchedValues(Watched):
         return 2 if self.query.noise else 14 * (math.isqrt(int(self.query.of_values.size)) + 1)
 
     def _shown(self, count: int, last: int) -> Finite:
-        """None: not shown; a noisy count; `last` or more, where the ratio of the two laws is constant."""
+        """What is shown of a value, as a law: nothing (None), its noisy count, or `last` for it and all above."""
         if not count:
             return Finite({None: Decimal(1)})
         law, least = self.noise(count), self.threshold

@@ -73,7 +73,7 @@ def figures(settings: Settings) -> Figures:
 
 
 def capped(people: Sequence[int], face: int) -> int:
-    """Twice the score would be an integer for any n; the tables here have an even number of people."""
+    """The score of a face as the median, capped at 0: an integer, as the tables here have an even number of people."""
     half = sum(people) // 2
     return -max(0, half - min(sum(people[: face + 1]), sum(people[face:])))
 

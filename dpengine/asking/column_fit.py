@@ -219,7 +219,7 @@ class ColumnFit:
         return CellShare(self.fitting, *ends).span()
 
     def clause(self) -> list[object]:
-        """A condition that only cells meet that fit and hold none of the frequent codes."""
+        """A condition that only fitting cells without a frequent code meet."""
         codes = () if self.found is None else self.found.doubted_codes
         return [self.column, FIT_OP, [text_of(code) for code in codes]]
 
@@ -270,7 +270,7 @@ class Fits:
         return self.all_of((name, column) for name, column in columns.items() if name in about)
 
     def doubted(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """Columns because of which a question is refused; none if it counts only fitting cells and enough cells fit."""
+        """The doubted columns that refuse a question: where it counts only fitting cells, those that hardly any fit."""
         spared = query.where.fitting()
         found = [fit for fit in self.about(query, part) if fit.doubted]
         return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
@@ -308,7 +308,7 @@ class Fits:
         return [say("fit.note.crowded", share=share.span(), most=most)]
 
     def cut_rows(self, query: AnyQuery) -> int | None:
-        """How many rows of a person count, if a tenth of people or more may have others: the headline then says so."""
+        """How many rows of a person count, if a tenth of people or more may have more: the headline then says so."""
         share, many = self.crowded(query.facts.unit), bool(self.row_notes(query))
         return query.most_rows if many and (share is None or share.high >= GATE) else None
 

@@ -267,7 +267,7 @@ def answer_rows(
     ledger: Ledger, budget: BudgetRecord, fits: Callable[[str], Fits], beyond: Callable[[Entry], Json]
 ) -> Iterator[list[Json]]:
     """A row with ANSWER_COLUMNS for every released figure, oldest first. `fits`: a table's checks. `beyond`: an
-    answer's ranges for a larger group, unless withdrawn."""
+    answer's ranges for the larger group, if they still hold."""
     for entry in _answered(ledger, budget):
         charge, body = entry.charge, entry.outcome.body if entry.outcome else {}
         value, interval, wider = body["value"], body["interval"], body.get("population") and beyond(entry)

@@ -293,7 +293,7 @@ SHARES = (Fraction(3, 5), Fraction(3, 5), Fraction(4, 5))  # which add up to twi
 
 @dataclass(frozen=True)
 class PlayedTogether:
-    """The worth of the best strategy, and the number of sets of questions that the file admitted and refused."""
+    """The worth of the best strategy, and how many sets of questions the ledger admitted and refused."""
 
     worth: float
     admitted: int

@@ -292,7 +292,7 @@ def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> s
 
 def who(where: Predicate, by: Ref | None = None, rows: int | None = None) -> str:
     """Who is counted, as text: “everyone”, or “people where district is Mill or Hill and age is at least 30, by
-    district”. `rows`: say rows and not people, at most so many of each person; 0: all of them."""
+    district”. `rows`: say rows and not people, at most this many of each person; 0: all."""
     kind = "" if rows is None else ".rows" if rows else ".all_rows"
     facts = {} if where.everyone else {"conditions": conditions(where)}
     people = say(f"who.{'where' if facts else 'everyone'}{kind}", most=rows, **facts)

@@ -63,7 +63,7 @@ class Grouped:
         return self.labels[place]
 
     def code(self, value: Json) -> int:
-        """The place of the group with this stored label, as a person types it."""
+        """The place of the group whose stored label a person typed."""
         return self._places[normal(str(value))]
 
     @property

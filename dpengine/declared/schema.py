@@ -98,7 +98,7 @@ class ItemSet:
         return self.values[code]
 
     def code(self, value: Json) -> Code:
-        """The place of one listed item, as a person types it."""
+        """The place of the listed item that a person typed."""
         return self._places[normal(str(value))]
 
     def codes(self, cell: str) -> list[Code]:
@@ -332,7 +332,7 @@ class Category:
         return self.labels[code]
 
     def code(self, value: Json) -> Code:
-        """The place of a listed value, as a person types it."""
+        """The place of the listed value that a person typed."""
         return self._places[normal(str(value))]
 
     def spelled(self) -> dict[str, Code]:

@@ -115,8 +115,7 @@ def code_rows(
     version: int = 1,
     report: Callable[[float], None] = lambda share: None,
 ) -> tuple[int, KeptColumns]:
-    """Write the rows that count as integer codes; returns the number of people, and counts of columns that may be
-    kept."""
+    """Write the rows that count as integer codes; returns the number of people, and the counts to keep (kept.py)."""
     raw, coded = folder / RAW, folder / f"coded-{version}.parquet"
     schema, unit, dialect, secret = declared.schema, declared.unit, declared.dialect, declared.secret
     if unit.id_column is None:

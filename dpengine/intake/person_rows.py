@@ -152,7 +152,7 @@ def _writer(summary: Summary, inputs: Schema, dialect: Dialect) -> Callable[[int
 
 @dataclass(frozen=True)
 class TextWords:
-    """An engine's SQL for the type of texts, and for the day that is so many days after another."""
+    """An engine's SQL for the type of texts, and for a day plus a number of days."""
 
     text: str
     day: Callable[[str, str], str]

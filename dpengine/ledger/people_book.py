@@ -166,7 +166,7 @@ class PeopleBook:
         return tuple(json.loads(rows[0]["body"])["people"]) if rows else None
 
     def agreed_with(self, budget: str, table: str) -> bool:
-        """Was the agreement on a budget about this table, or another table of its owners?"""
+        """Do people keep apart on this budget because of this table, or of another table of its owners?"""
         owners = self.owners_on(budget)
         about = [json.loads(row["body"])["table"] for row in self._rows(_AGREEMENT, budget)]
         return any(other == table or owners.get(other, set()) & owners.get(table, set()) for other in about)

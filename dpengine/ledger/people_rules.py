@@ -390,7 +390,7 @@ def protect_fault(book: Book, budget: str, actor: str) -> str | None:
 
 
 def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """Why the actor may not open this budget, or None. Who may add a table may; so may all, their practice budget."""
+    """Why the actor may not open this budget, or None. Owners may, and all their own practice budget."""
     if not book.served():
         return None
     if record.kind == "practice":

@@ -142,7 +142,7 @@ def standing_from(data: JsonObject) -> Standing:
 
 @dataclass(frozen=True)
 class Sums:
-    """What a charge also states where people sign in."""
+    """Where people sign in: which grant pays for a charge, and the sums after it."""
 
     under: str  # the holder of the grant that pays
     own: Standing  # of that holder on this budget, with this charge
@@ -269,8 +269,8 @@ class Repeats:
 
 
 def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
-    """The most rows of a person under `unit`: earlier charges will count for so many. Refused unless it protects more
-    than the unit `before`: a row becomes an id with at least two rows a person, or more rows of the same id count.
+    """The most rows of a person under `unit`; each earlier charge will count for that many. Refused unless it protects
+    more than the unit `before`: a row becomes an id with at least two rows a person, or more rows of the same id count.
     Another id could make two people of one; fewer rows would leave some of a person's rows unprotected."""
     if unit.id_column is None:
         raise AllowanceError("protect.less")

@@ -299,7 +299,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         return ends - 2 * w * total, 2 * rest, ends + 2 * w * total
 
     def _moments(self, numbers: Figures) -> tuple[Exact, Exact, Exact]:
-        """N, S and Σy² from a group's numbers, of which a known N comes first. Σy² is 0 if R is not drawn."""
+        """N, S and Σy² from a group's numbers, which begin with N if that is known. Σy² is 0 if R is not drawn."""
         w = self.width
         if self.shared and self.known is None:
             if not self.spread:

@@ -542,7 +542,7 @@ class Squares:
 
 @dataclass(eq=False)
 class _MeanOfSpread(_Mean):
-    """One side of `mean_of_all`, with squares drawn too."""
+    """One end of the range of `mean_of_all`, narrowed by the drawn squares, which bound the variance."""
 
     squares: Squares
     place: int | None = None  # of the cell that is tested; None: no cell, and v is μ(1−μ)

@@ -127,7 +127,7 @@ def solve(setting: Setting) -> Setting:
 
 @dataclass(frozen=True)
 class AtError:
-    """What an accepted error takes, beside a setting's other numbers; None where nothing reaches it."""
+    """What an accepted error allows or takes, each with the setting's other numbers; None if nothing is enough."""
 
     questions: int
     people: int | None  # to two figures, rounded up
@@ -460,7 +460,7 @@ def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
 
 
 def at_people(query: AnyQuery) -> Fraction:
-    """The error of this setting as in `along_people`."""
+    """The error of one point of `along_people`."""
     promise = query.promise()
     return _figure(query) if depends_on_people(query) else promise.amount / query.coarse() * 25
 

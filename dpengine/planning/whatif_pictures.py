@@ -98,7 +98,7 @@ def _ends(query: AnyQuery) -> tuple[float, float]:
 
 
 def _places(query: AnyQuery, share: float) -> Picture:
-    """A percentile, or the distance of two: the values at the ranks that the answer may have."""
+    """For percentiles, or the distance of two: the true values, and those at the ranks where an answer may lie."""
     low, high = _ends(query)
     ranks = [float(place) for place in query.wanted_places]
 

@@ -144,11 +144,12 @@ class Ranges:
         return float(ln_above(8 * sum(ways * (LISTED * size + size**2) for size, ways in cells) / self.query.beta))
 
     def of_share(self, part: Columns, *labels: tuple[int, ...]) -> float:
-        """A set of labels as a share of another: how many labels each has in each column of the marginal."""
+        """ln(N/β) for the N shares that could be asked for: one set of labels as a share of another. `labels`: how many
+        labels each set has in each column of the marginal."""
         return self._among(1, *(pair for counts in labels for pair in zip(part, counts, strict=True)))
 
     def of_mean(self, other: int, labels: int) -> float:
-        """An average among this many labels of the other column of a pair: two sums for each of its two columns."""
+        """The same for averages of one column of a pair among this many labels of the `other`."""
         return self._among(4, (other, labels))
 
     def _among(self, sums: int, *labels: tuple[int, int]) -> float:

@@ -47,7 +47,7 @@ class Scored:
 
 
 def score(path: Path, model: Shapes | Model, dialect: Dialect) -> Scored:
-    """`dialect` is that of the table's own file; a file in another dialect is read by its first line."""
+    """Predict for each row of a file. `dialect`: the table's own; a file in another is read by its first line."""
     parts, columns = _parts(model)
     names, batches, how = _opened(path, columns, dialect)
     places = {name: names.index(name) for name in columns}

@@ -156,7 +156,7 @@ class ShapesFit:
 
     @cached_property
     def predicted(self) -> float:
-        """The variance of predictions: the larger of the tables' variance with their noise and without."""
+        """The larger of two variances of the predictions: by the noisy tables as drawn, and as corrected."""
         variances = (float(self.effects @ table @ self.effects) for table in (self.moments.bare, self.moments.second))
         return max(*variances, 0.0) / self.moments.total
 

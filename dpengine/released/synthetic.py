@@ -77,7 +77,7 @@ def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> n
 
 
 def perhaps_none(look: Look, place: int, rows: Floats) -> list[str]:
-    """The listed values and groups of a column with made-up rows that may be noise alone, in the reader's words."""
+    """The values and groups of a column that made-up rows have, and perhaps nobody else; in the reader's language."""
     names, own = look.query.cell_names(place), undeclared_cells(look, place)
     none = look.marginals[(place,)] - math.ceil(look.reach((place,))) <= 0
     return [name for cell, name in enumerate(names) if none[cell] and rows[cell] > 0 and not own[cell]]

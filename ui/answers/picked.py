@@ -293,7 +293,7 @@ def _named(table: dp.Table) -> tuple[list[Named], str]:
 
 
 def _figures(table: dp.Table, request: str, parts: list[str]) -> dict[str, tuple[dp.Answer, Comparable]]:
-    """By part; empty if it is not an answer of this table under this budget."""
+    """An answer's figures by part; empty if it is not one of this table under this budget."""
     entry = workspace().ledger.find(request)
     if entry is None or (entry.charge.table, entry.charge.budget) != (table.name, table.budget.id):
         return {}

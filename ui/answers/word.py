@@ -215,7 +215,7 @@ def _last_sections(table: dp.Table, findings: Sequence[Finding]) -> str:
 
 
 def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], today: str) -> bytes:
-    """`head` is the chain's last row; `today` is the reader's day, as 2026-11-19."""
+    """The report as a Word file. `head`: the chain's last row; `today`: the reader's day, as 2026-11-19."""
     import docx
     from docx.oxml.ns import qn
     from docx.shared import Cm, Pt, RGBColor

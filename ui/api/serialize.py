@@ -71,7 +71,7 @@ def meter(record: Meter) -> JsonObject:
 
 
 def answer(released: Answer, notes: Sequence[str] = ()) -> JsonObject:
-    """`notes`: what paid checks say against its columns, and what was declared anew since."""
+    """An answer as JSON. `notes`: what paid checks say against its columns, and what was declared anew since."""
     return {
         "request": released.request_id,
         "table": released.receipt["table"],

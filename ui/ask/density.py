@@ -91,7 +91,7 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 
 def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool = False) -> None:
-    """With `shares` the heights add up to 1, whatever the released curve counted."""
+    """Draw a curve or a map. With `shares` its heights add up to 1, even if the released curve counts rows."""
     factor, unit = curves.scale_of(query)[0], density_unit(query, shares)
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]

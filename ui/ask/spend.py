@@ -342,7 +342,7 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable
 
 
 def _typed(key: str, now: str, place: str) -> None:
-    """An ε that cannot be used changes nothing, and the field shows the present one again."""
+    """Use the typed ε. One that cannot be used changes nothing, and the field shows the present one again."""
     if not held(key):
         return
     try:
@@ -379,7 +379,7 @@ def read_wish(query: dp.Query, typed: str) -> Fraction:
 
 
 def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
-    """An error that cannot be promised changes nothing, and the field shows the present one again."""
+    """Use the ε for the typed error. If it cannot be promised nothing changes, and the field shows the present one."""
     if not held(key):
         return
     try:

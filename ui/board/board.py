@@ -93,7 +93,7 @@ def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _amount(facts: str, _table: dp.Table, _now: dict[str, Any]) -> Any:
-    """Cached for all visitors: the key holds public facts only."""
+    """The promised error of a bar; None if refused. Cached for all visitors: the key holds public facts only."""
     try:
         return board_state.query_of(_table, _now).promise().amount
     except dp.AllowanceError:

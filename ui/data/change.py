@@ -110,7 +110,7 @@ def _fresh() -> str:
 
 
 def show(below: Callable[[dp.Table], None]) -> None:
-    """The cards; `below` draws the offer to buy unknown ranges and lists."""
+    """Draw the page: a card for each column, and by `below` the offer to buy unknown ranges and lists."""
     add_style()
     table = current_table()
     if table.practice:

@@ -473,7 +473,7 @@ def left_out(draft: Draft, names: list[str]) -> None:
 
 
 def _like(reading: Candidate, dialect: Dialect) -> str:
-    """The label of a reading: a sample cell, with a number's range as in “4 (1–5)”; of a file's labels, two."""
+    """The label of a reading: a sample cell, or a few of the file's labels; a number with its range, as “4 (1–5)”."""
     cell = unmarked(plain(cells(reading, dialect)[: LINES_SHOWN if reading.lines else 1]))
     return f"{cell} ({_in_short(reading)})" if reading.kind == "number" else cell
 

@@ -60,7 +60,7 @@ MOST_PEOPLE = 10**10
 
 
 def show_protection(table: dp.Table) -> None:
-    """On the table's page, for people who may change it."""
+    """On a table's page: protect a person instead of a row, or more rows of a person. Only for people who may."""
     unit, name = table.facts.unit, table.name
     if table.practice or table.closed or unit.person or not may("protect", name) or _under_way(name):
         return
@@ -620,7 +620,7 @@ def _typed(draft: Draft) -> bool:
 
 
 def add(draft: Draft) -> None:
-    """Read the draft now: the work runs in the background."""
+    """Add the table in the background, from the draft as it is now."""
     path, source, name, new_people = draft.path, draft.source or draft.path, draft.name, draft.new_people
     two = draft.second is not None and draft.many == "more"
     second, of_both = (draft.second.path, sources.joined(draft)) if two else (None, source)

@@ -161,7 +161,7 @@ def _off(error: Fraction | None) -> str:
 
 
 def coin_words(p: Fraction) -> str:
-    """To four digits; a small value as a power of ten. Never shown as 1 unless it is 1."""
+    """A probability to four digits; a small one as a power of ten. Never shown as 1 unless it is 1."""
     if p < Fraction(1, 1000):
         return power_of_ten(p)
     return local(f"{float(p):.6f}".rstrip("0")) if Fraction(99, 100) < p < 1 else to_figures(float(p), 4)

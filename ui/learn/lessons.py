@@ -119,7 +119,7 @@ def show_lesson(number: int) -> None:
 
 
 def _to(number: int, label: str, key: str, primary: bool = False) -> None:
-    """A button, because Streamlit does not change the address for a link to the current page."""
+    """A button to another lesson: Streamlit does not change the address for a link to the current page."""
     wide: Any = "stretch" if key.startswith("lesson-open") else "content"
     kind: Any = "primary" if primary else "secondary"
     st.button(label, key=key, type=kind, width=wide, on_click=_go, args=(number,))
@@ -200,7 +200,7 @@ def _control(chosen: Lesson, control: Setting, value: str) -> str:
 
 @st.cache_data(max_entries=3000, show_spinner=False)
 def _view(number: int, lang: str, given: tuple[tuple[str, str], ...], hand: int) -> View:
-    """Cached by settings and language, so that a picture stays the same and thirty people cost little more than one."""
+    """The computed lesson. Cached by settings and language: the picture stays, and thirty people cost little."""
     return lesson(number).view(dict(given))
 
 

@@ -56,7 +56,7 @@ def show_receipt_check() -> None:
 
 
 def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Finding]:
-    """Walks the whole ledger, once for each file and state of the ledger, not on every click."""
+    """What the ledger says to the receipts in a file. Found once for each state of the ledger, not at every click."""
     mark = (file.file_id, workspace().ledger.head(), current())
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != mark:
@@ -280,7 +280,7 @@ def show_kept(kept: str) -> None:
 
 
 def downloads(table: dp.Table) -> None:
-    """Written when clicked: a long ledger must not slow down the page."""
+    """Buttons for the files, which are written when clicked: a long ledger must not slow down the page."""
     section_head(say("ledger.downloads"))
     name = exports.file_name(table.name)
     files: list[File] = [

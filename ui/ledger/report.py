@@ -95,7 +95,7 @@ _SHOWN = 10**4
 
 
 def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
-    """`head` is the chain's last row at the time `at`."""
+    """The account of a table as one page to print. `head`: the chain's last row at the time `at`."""
     meter = table.meter()
     released, find = table.answers(MOST_ANSWERS), workspace().ledger.find
     title = say("report.title", table=table.name)

@@ -176,7 +176,7 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
 
 
 def _without(answer: dp.Answer, fit: ColumnFit) -> str:
-    """Of an average with cells that hold a code: on which side of it the average without them lies."""
+    """If averaged cells hold a code for “unknown”: whether the average without them is lower or higher, if certain."""
     query, ends = answer.query, answer.interval
     if not query.rises or query.answer_kind != "place" or not isinstance(ends, tuple) or fit.named_code is None:
         return ""
@@ -348,7 +348,7 @@ def far_off(table: dp.Table) -> ImpliedPeople | None:
 
 @lru_cache(maxsize=64)
 def _far_off(name: str, folder: Path, head: str, declared: int) -> ImpliedPeople | None:
-    """Cached per state of the ledger. The cache holds released answers alone."""
+    """`far_off`, cached for each state of the ledger. It depends on released answers alone."""
     return workspace().table(name).people_far_off()
 
 

@@ -32,7 +32,7 @@ _in_short: dict[tuple[str, str, str, bool], str] = {}  # by the rows of a charge
 
 
 def show(table: dp.Table) -> None:
-    """The last few; Answers has them all, with their receipts."""
+    """Draw the last few questions asked; Answers has them all, with their receipts."""
     entries = table.history(LATEST + 1)
     if not entries:
         return

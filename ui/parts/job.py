@@ -273,7 +273,7 @@ def addressed_widget(place: str, name: str) -> str:
 
 
 def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
-    """`again`: write the address even if it is the same, because a link to the page itself does not change it."""
+    """Put the form into the address; with `again` even if it is the same, since a link to this page keeps the old."""
     url = as_texts({name: value for name, value in now.items() if value or name == "columns"})
     st.session_state[_state(place)] |= {"url": url, "given": now}
     address({"table": table.name} | url, again)

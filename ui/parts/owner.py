@@ -28,7 +28,7 @@ GONE = {"seal": ("seal",), "forget": ("seal", "forget"), "close": ("raise", "sea
 
 
 def show(table: dp.Table) -> None:
-    """At the bottom of a table's page. Practice tables have no owner."""
+    """What an owner may do, at the bottom of a table's page. Practice tables have no owner."""
     if table.practice:
         return
     closed, name = table.closed, table.name

@@ -37,7 +37,7 @@ def show(figure: Sketch, alt: str, key: str, words: str = "") -> None:
 
 
 def text(words: str) -> str:
-    """Escaped: labels and titles may hold line breaks."""
+    """Text escaped for Plotly, which reads labels and titles as HTML."""
     return escape(words, quote=False)
 
 

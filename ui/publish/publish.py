@@ -77,7 +77,7 @@ def show_preview(table: dp.Table, chosen: Chosen) -> None:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Cached for all visitors, so that the example stays the same; the key holds public facts only."""
+    """Made-up rows, and as published. Cached for all, so that the example stays; the key holds public facts only."""
     return _table.rehearse_rows(_query)
 
 

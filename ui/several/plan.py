@@ -233,7 +233,7 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 def _total(
     table: dp.Table, plan: Plan, planner: Planner, priced: Priced, whole: Priced, checks: list[dp.Query]
 ) -> None:
-    """`whole` includes the checks bought first."""
+    """Draw the plan's total and its button, or what would make it fit. `whole`: its price with the checks before it."""
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
@@ -311,7 +311,7 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
 
 @st.cache_data(max_entries=200, show_spinner=True)
 def _numerical(losses: str, delta: str, _planner: Planner, _plan: Plan) -> Fraction | None:
-    """Cached for all visitors, so the key holds public facts only."""
+    """The price of the plan if fixed in advance. Cached for all visitors, so the key holds public facts only."""
     return _planner.fixed_price(_plan.wishes)
 
 
@@ -495,7 +495,7 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 
 
 def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: bool = True) -> None:
-    """A line each; for a plan with a button that adds it, else below the first look. `asked` stands in the form."""
+    """Draw suggested questions, for a plan each with a button that adds it. `asked`: the form's question, left out."""
     queries = list(table.suggestions())
     if asked is not None:
         queries = [query for query in queries if query.sentence() != asked.sentence()][:MOST_IDEAS]

@@ -642,7 +642,7 @@ def _each(query: AdaptiveSession) -> str:
 
 
 def _bears_words(table: dp.Table, query: AdaptiveSession, part: Fraction) -> str:
-    """How many questions these people allow at this spend, for three errors."""
+    """How many questions can be answered about these people at this spend, for each of three errors."""
 
     def make(questions: int) -> AdaptiveSession:
         return table.session_for(questions, part, query.calibration)

@@ -49,7 +49,7 @@ def _page(name: str, title: str) -> Any:
 
 
 def pages() -> dict[str, Any]:
-    """Copies for each run, because Streamlit ties a Page to one run. Finding its file is slow, and is done once."""
+    """All pages, copied for each run because Streamlit ties a Page to one. Finding its file is slow, and done once."""
     pages_by_name = {name: copy(_page(name, say(f"page.{name}"))) for name in NAMES}
     st.session_state["pages"] = pages_by_name
     return pages_by_name

@@ -810,7 +810,7 @@ def _rows(done: Scored, digits: int | None) -> Iterator[list[str | float | None]
 
 
 def as_text(done: Done) -> bytes:
-    """Numbers stay as written. Text that a spreadsheet could read as a formula is escaped."""
+    """The predicted file as CSV. Numbers stay as written; text that could be read as a formula is escaped."""
 
     def written(cell: Any) -> Any:
         return cell if isinstance(cell, str) and _NUMBER.fullmatch(cell) else exports.safe(cell)
@@ -823,7 +823,7 @@ def in_sheet(done: Done) -> bytes:
 
 
 def _typed(cell: str | float | None) -> str | float | None:
-    """Convert to a number, unless it has a meaningful leading 0 or an ambiguous comma."""
+    """The cell as a number if it is one, without a meaningful leading 0 or an ambiguous comma; else as it is."""
     if not isinstance(cell, str) or "," in cell or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
         return cell
     return float(cell) if "." in cell else int(cell)
@@ -1034,7 +1034,7 @@ def _kept_and_predicted(model: Shapes | Model, values: dict[str, Any]) -> float:
 
 
 def would(model: Shapes, prediction: float) -> str:
-    """Near its ends a chance is not reliable, because a sum of effects may pass them."""
+    """A predicted chance in words. Near 0 and 1 only that it is low or high: a sum of effects may pass these ends."""
     facts = {"yes": list(model.yes), "target": model.target}
     if ENDS <= prediction <= 1 - ENDS:
         return say("train_page.would_list", share=percent(prediction), **facts)
@@ -1127,7 +1127,7 @@ def sentence(answer: dp.Answer, effect: Effect) -> str:
 
 
 def _amount(effect: Effect) -> str:
-    """Without its sign, to the places that its range supports, but never rounded to nothing."""
+    """The size of an effect as text, to the places that its range supports, but never rounded to nothing."""
     if effect.interval is not None:
         half = (effect.interval[1] - effect.interval[0]) / 2
         text = rounded(abs(effect.value), abs(effect.value) - half, abs(effect.value) + half)

@@ -495,7 +495,7 @@ def _theorem_lines(solved: whatif.Setting, wish: Fraction) -> None:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _theorems(facts: str, spoken: str, _solved_facts: whatif.Setting, _wish: Fraction) -> list[str]:
-    """Cached for all visitors: the key holds public facts only, and the result is a function of them."""
+    """The theorems for a setting, in words. Cached for all visitors: the key holds public facts only."""
     return whatif.theorems(_solved_facts, _wish)
 
 
@@ -660,7 +660,7 @@ def _odds(given: dict[str, str], sides: Sides) -> str:
 
 
 def _ways(solved: whatif.Setting) -> dict[str, Points]:
-    """The same allowance under four accountings: a table, and no points."""
+    """Draw a table of how many such questions the allowance holds under each accounting. No points for a chart."""
     counts = how_many_fit.how_many(solved.budget.rule(), solved.query.loss())
     rows = []
     for name, count in counts.items():
@@ -709,7 +709,7 @@ def _choosing(solved: whatif.Setting) -> dict[str, Points]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _simulated(facts: str, _query: Median, shape: str) -> tuple[float, list[float], list[float]]:
-    """Cached for all visitors, so that the picture stays the same; the key holds public facts only."""
+    """Two simulated medians. Cached for all visitors, so that the picture stays; the key holds public facts only."""
     return whatif.two_medians(_query, shape, SIMULATED)
 
 

@@ -81,7 +81,7 @@ def _drawn(picture: segno.QRCode) -> str:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Unknown options are Streamlit's. Options about the address use its names, so the printed address is right."""
+    """Print the invitation and start the app. Options for the address are Streamlit's; others are passed on to it."""
     parser = argparse.ArgumentParser(prog="allowance workshop", allow_abbrev=False)
     addresses = ("--address", "--server.address", "--browser.serverAddress")
     parser.add_argument(*addresses, dest="address", help="the address others reach this machine at")

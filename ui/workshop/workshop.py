@@ -66,7 +66,7 @@ def truth_beside(answer: dp.Answer) -> None:
 
 
 def figure(value: float) -> int | float:
-    """Printed as beside private answers: whole numbers whole, others to a tenth."""
+    """A true value as it is printed beside private answers: whole numbers whole, others to a tenth."""
     return int(value) if value == int(value) else round(value, 1)
 
 

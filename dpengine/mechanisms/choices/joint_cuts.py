@@ -60,7 +60,7 @@ Codes = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Chain:
-    """Cuts of one draw: the share of all rows at which each is wished, and its shift upwards by made-up rows."""
+    """The cuts of one draw: for each the share of rows wanted below it, and how many ranks made-up rows move it up."""
 
     cuts: tuple[tuple[Fraction, int], ...]
     below: int = 0  # made-up rows under the grid

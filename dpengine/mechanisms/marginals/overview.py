@@ -148,7 +148,7 @@ class Overview(Query[Statistic, tuple[int, ...]]):
 
     @property
     def gated(self) -> bool:
-        """True only for a model, one answer from all columns. On a look, each card shows its column's check."""
+        """Do doubts of one column refuse the whole? Only for a model; in a look each card shows its own column's."""
         return bool(self.predicts)
 
     @property

@@ -164,7 +164,8 @@ class _OfEverybody:
 
 
 def _after(n: int, mean: float) -> tuple[int, Floats]:
-    """A first place and a law above that of how many of n people count, with this `mean` of chances at most (S7.1)."""
+    """A law above that of how many of n people count, if their chances average `mean` at most: its first outcome, and
+    the probabilities from there on (Hoeffding)."""
     if mean >= 1:
         return n, np.ones(1)
     first = math.floor(n * mean)

@@ -64,7 +64,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
 
     @property
     def grain(self) -> Fraction:
-        """g: the largest number of which the lowest value and the step are whole multiples."""
+        """g: the largest number that divides the lowest value and the step."""
         column = self.declared
         shared = lcm(column.lower.denominator, column.step.denominator)
         return Fraction(gcd(int(column.lower * shared), int(column.step * shared)), shared)

@@ -40,7 +40,7 @@ class Statement:
     lists: dict[str, pa.Table]
 
     def over(self, tables: Mapping[str, str]) -> str:
-        """The whole SQL, with further tables defined first. `tables`: from `name AS` to the query that defines it."""
+        """The SQL with further tables in its WITH. `tables`: `name AS` and the query that defines it."""
         named = ", ".join(f"{name} ({query})" for name, query in tables.items())
         return f"WITH {named}, {self.sql[5:]}" if self.sql.startswith("WITH ") else f"WITH {named} {self.sql}"
 

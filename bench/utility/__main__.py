@@ -83,7 +83,8 @@ def section_of(
 
 def reasoned() -> int:
     """Reasons in place of rows that have none, where `reasons.py` knows them by now; how many have none is told."""
-    part, lines, left = "", [], 0
+    part, left = "", 0
+    lines: list[str] = []
     for line in RESULTS.read_text(encoding="utf-8").split("\n"):
         part = line[3:].lower() if line.startswith("## ") else part
         reason = why(part, line.removeprefix(_UNKNOWN)) if line.startswith(_UNKNOWN) else ""

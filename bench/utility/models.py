@@ -47,8 +47,8 @@ from dpengine.planning.opening import at_share
 from dpengine.planning.training import trained
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes
-from dpengine.statistics.counts import flag_name
 from dpengine.statistics.features import ROW_BITS
+from dpengine.statistics.view import flag_name
 
 PEERS = ROOT / "build" / "models-venv" / "bin" / "python"
 MOST_GAIN, LARGE = 99_999, 6_000
@@ -172,7 +172,7 @@ def before(table: Columns, other: Columns, epsilon: float, sort: Sort = CENSUS) 
 
     given = {"target": "owner", "features": list(sort.names)}
     query = trained(make, "train_logistic", given, Fraction(1), rule, Totals.NOTHING)
-    read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS  # type: ignore[arg-type]
+    read, there = checked(query, coded(table)), checked(query, coded(other)).rows / 2**ROW_BITS
     told: Told = {"right": [], "area": []}
     for _ in range(SLOW):
         said = there @ weights_of(query, read)
@@ -218,7 +218,8 @@ def without(table: Columns, other: Columns, sort: Sort = CENSUS) -> dict[str, st
     """Logistic regression without privacy, on rows that are scaled and on bins."""
     query, yes = bought(len(table["owner"]), 1.0, sort=sort), other["owner"] == 0
     told: dict[str, list[float]] = {"right": [], "area": []}
-    for made in (lambda one: _scaled(one, sort), lambda one: _binned(query, one)):
+    ways: tuple[Callable[[Columns], Any], ...] = (lambda one: _scaled(one, sort), lambda one: _binned(query, one))
+    for made in ways:
         said = made(other) @ _newton(made(table), (table["owner"] == 0).astype(float))
         told["right"].append(accuracy(said, other))
         told["area"].append(area(said, yes))

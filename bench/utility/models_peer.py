@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 
 from bench.utility.roc import area
 
+Told = dict[str, list[float]]
 STRENGTHS = (1.0, 10.0, 100.0)
 DELTA = 1e-6
 
@@ -30,8 +32,8 @@ def main(path: str, ends: str, runs: str, *epsilons: str) -> None:
     print(json.dumps(found))
 
 
-def _logistic(kept: dict, epsilon: float, strength: float, runs: int) -> dict:
-    from diffprivlib.models import LogisticRegression
+def _logistic(kept: Any, epsilon: float, strength: float, runs: int) -> Told:
+    from diffprivlib.models import LogisticRegression  # type: ignore[import-not-found]
 
     told = []
     for _ in range(runs):
@@ -41,8 +43,8 @@ def _logistic(kept: dict, epsilon: float, strength: float, runs: int) -> dict:
     return _judged(told, kept["owns"])
 
 
-def _boosted(kept: dict, ends: list, epsilon: float, runs: int) -> dict:
-    from interpret.privacy import DPExplainableBoostingClassifier
+def _boosted(kept: Any, ends: list[Any], epsilon: float, runs: int) -> Told:
+    from interpret.privacy import DPExplainableBoostingClassifier  # type: ignore[import-not-found]
 
     kinds = ["nominal" if one is None else "continuous" for one in ends]
     bounds = {place: tuple(one) for place, one in enumerate(ends) if one is not None}
@@ -56,7 +58,7 @@ def _boosted(kept: dict, ends: list, epsilon: float, runs: int) -> dict:
     return _judged(told, kept["owns"])
 
 
-def _judged(told: list, owns: np.ndarray) -> dict:
+def _judged(told: list[Any], owns: Any) -> Told:
     yes = owns == 1
     return {
         "right": [float(((said > 0) == yes).mean()) for said in told],

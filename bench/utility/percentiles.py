@@ -76,12 +76,14 @@ def joint_exp(table: Made, shares: list[Fraction], epsilon: float, moves: float,
 
 
 def _level(logarithms: Floats) -> Floats:
-    return np.exp(logarithms - logarithms.max())
+    weights: Floats = np.exp(logarithms - logarithms.max())
+    return weights
 
 
 def _pick(random: np.random.Generator, weights: Floats) -> Integers:
     sums = np.cumsum(weights, axis=1)
-    return (random.random(len(sums))[:, None] * sums[:, -1:] > sums).sum(axis=1)
+    picked: Integers = (random.random(len(sums))[:, None] * sums[:, -1:] > sums).sum(axis=1)
+    return picked
 
 
 def opendp(table: Made, share: Fraction, relation: str, epsilon: float) -> Any:
@@ -90,7 +92,7 @@ def opendp(table: Made, share: Fraction, relation: str, epsilon: float) -> Any:
     rows = 2 if relation == REPLACE else 1
     grid, scale = list(range(table.column.size)), 2 * rows * float(max(share, 1 - share)) / epsilon
     made = m.make_private_quantile(integers, symmetric_distance(), max_divergence(), grid, float(share), scale)
-    assert abs(made.map(rows) - epsilon) < 1e-9
+    assert abs(made.map(rows) - epsilon) < 1e-9  # type: ignore[no-untyped-call]
     return made
 
 
@@ -120,15 +122,15 @@ def several(table: Made, relation: str, epsilon: str, draws: int) -> Iterator[di
         gaps = [high - low for low, high in zip([Fraction(0), *shares], [*shares, Fraction(1)], strict=True)]
         moves = 2.0 if relation == REPLACE else float(2 * (1 - min(gaps)))
         for cut, who in ((1, "JointExp"), (CUT, "JointExp, steps in eight")):
-            drawn = joint_exp(table, shares, float(epsilon), moves, cut, draws)
-            yield line(case, relation, pure(epsilon), who, (ranks.mean(codes, shares) for codes in drawn))
+            joint = joint_exp(table, shares, float(epsilon), moves, cut, draws)
+            yield line(case, relation, pure(epsilon), who, (ranks.mean(codes, shares) for codes in joint))
     spend = float(epsilon) / len(shares)
     if _short(table):
         made = [opendp(table, share, relation, spend) for share in shares]
-        drawn = ([each(table.codes) for each in made] for _ in range(draws))
+        theirs = ([each(table.codes) for each in made] for _ in range(draws))
     else:
-        drawn = ([flipped(ranks, share, relation, spend) for share in shares] for _ in range(draws))
-    yield line(case, relation, pure(epsilon), "OpenDP", (ranks.mean(one, shares) for one in drawn))
+        theirs = ([flipped(ranks, share, relation, spend) for share in shares] for _ in range(draws))
+    yield line(case, relation, pure(epsilon), "OpenDP", (ranks.mean(one, shares) for one in theirs))
 
 
 def alone(table: Made, relation: str, epsilon: str, draws: int, name: str, share: Fraction) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """The true answers about a bundled sample, from its public file in data/ and nothing else: for a workshop, where the
 truth stands beside the private answers.
 
-No path leads from here to a table of a workspace. Rows come from one of the files below, whatever table the question
-names, and nothing here opens any other file. The people in those files are made up.
+No path leads from here to a table of a workspace. Rows come from one of the files below only, not from the table that a
+question names, and nothing here opens any other file. The people in those files are made up.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Everybody sends, for each of three ways, whether it is theirs and a coin. Three 
     tagged    one shuffle for all: every message carries the number of its protocol;
     bundles   one shuffle in which each person's messages stay together: what an anonymous form is.
 
-The first two show the same. From a bundle a reader takes whatever is certain:
+The first two show the same. From a bundle a reader takes what is certain:
 two ones mean yes, two zeros mean no, and a person has one way only. That reader is `read_off`, which gets the bundles
 in random order and nothing else.
 

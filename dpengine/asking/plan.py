@@ -80,7 +80,7 @@ class Priced:
     share: Fraction  # how far the plan moves the meter
     cost: Fraction  # by how much ε "if you stop now" grows
     keep: Fraction  # the share that must stay
-    admitted: bool  # by the budget's rule, whatever is to be kept
+    admitted: bool  # by the budget's rule, even if less than `keep` would be left
 
     @property
     def reachable(self) -> bool:

@@ -49,7 +49,7 @@ class Release:
 
 
 class Home(Protocol):
-    """The part of the workspace that releases use; a table uses more of it (`table.TableHome`)."""
+    """The part of the workspace that a release uses; a table uses more of it (`table.TableHome`)."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -113,7 +113,7 @@ class Asker:
         if len(queries) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
         requests = requests_of(run)[: len(queries)]
-        first = with_request or requests[0]
+        first = with_request or requests[0]  # no answer from here on was seen when they were chosen
         prepared = [self.prepared(query, own, seen, first) for query, own in zip(queries, requests, strict=True)]
 
         def work() -> None:
@@ -125,8 +125,8 @@ class Asker:
     def prepared(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Release]:
-        """A function that makes the release; the thread that charges calls it, so that its process is named as the
-        worker. A question that this table cannot answer is refused at once, in the caller's thread."""
+        """A function that makes the `Release`. The thread that charges calls it: its process is named as the worker. A
+        question that this table cannot answer is refused before, in the caller's thread."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)

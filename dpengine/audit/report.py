@@ -280,7 +280,7 @@ def _variants(spot: Spot) -> Iterator[tuple[AnyQuery, Worst]]:
 
 
 def _closeness(query: AnyQuery, worst_case: Worst) -> tuple[float, float]:
-    """Which part of the claim is used, in the claimed quantity; to break ties, how far apart the two laws are."""
+    """The worst loss as a part of the claim, in the claimed quantity; to break ties, how far apart the two laws are."""
     claimed, apart = cost(query.loss(), ORDER), round(worst_case.renyi, 9)
     if claimed.delta and worst_case.delta is not None:
         return float(worst_case.delta.high) / float(claimed_at(query.loss())[1]), apart

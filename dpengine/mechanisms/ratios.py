@@ -72,13 +72,13 @@ def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floa
     top, bottom = np.array(tops)[:, None], np.array(bottoms)[:, None]
     nothing = bottom[:, 0] == 0
     safe = np.where(bottom == 0, 1.0, bottom)
-    one, other = (top - reaches) / safe, (top + reaches) / safe
-    low, high = np.maximum(np.minimum(one, other), edges[:-1]), np.minimum(np.maximum(one, other), edges[1:])
+    under, over = (top - reaches) / safe, (top + reaches) / safe
+    low, high = np.maximum(np.minimum(under, over), edges[:-1]), np.minimum(np.maximum(under, over), edges[1:])
     low[nothing], high[nothing] = edges[:-1], edges[1:]
-    kept = low <= high
-    kept[nothing] = np.abs(top[nothing]) <= reaches
-    least, most = np.where(kept, low, np.inf).min(axis=1), np.where(kept, high, -np.inf).max(axis=1)
-    for first, last in zip(least.tolist(), most.tolist(), strict=True):  # nothing is kept: they are infinite
+    accepted = low <= high
+    accepted[nothing] = np.abs(top[nothing]) <= reaches
+    least, most = np.where(accepted, low, np.inf).min(axis=1), np.where(accepted, high, -np.inf).max(axis=1)
+    for first, last in zip(least.tolist(), most.tolist(), strict=True):  # infinite if no u is accepted
         found.append((max(first - 1e-12, -1.0), min(last + 1e-12, 1.0)) if first <= last else (-1.0, 1.0))
     return found
 
@@ -97,7 +97,7 @@ def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
 
 
 def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
-    """H/(H+M) in percent, and its range if both may be off by `reach`: it is monotone, so corners are the ends."""
+    """H/(H+M) in percent, and its range if both may be off by `reach`. It rises in H and falls in M."""
     least = _share(max(hits - reach, 0), misses + reach)
     most = _share(hits + reach, max(misses - reach, 0))
     middle = _share(max(hits, 0), max(misses, 0))
@@ -139,7 +139,7 @@ class OfRatio(Noised[Statistic]):
 
     @abstractmethod
     def supposed(self, people: Fraction) -> Number:
-        """How far the answer may be off in a group of this many people; for evenly spread values, if it is `placed`."""
+        """How far the answer may be off in a group of this many people. If `placed`, for values spread evenly."""
 
     @property
     def placed(self) -> bool:
@@ -148,7 +148,7 @@ class OfRatio(Noised[Statistic]):
 
     @property
     def shareable(self) -> bool:
-        """Does SharedNoise lessen the noise?"""
+        """Would `SharedNoise` make the noise smaller?"""
         return self.known is None and (self.by is not None or self.facts.relation == "add_remove")
 
     @property
@@ -165,7 +165,7 @@ class OfRatio(Noised[Statistic]):
 
     @property
     def parts_apart(self) -> bool:
-        """Not by group under replace-one, where a change inside one group may cost one draw as much as two parts."""
+        """False by group under replace-one: a change inside one group may cost one draw as much as two parts."""
         return self.by is None or self.facts.relation == "add_remove"
 
     def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:

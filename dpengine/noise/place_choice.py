@@ -15,7 +15,7 @@ Turns       layers come in segments k of h each: t = k·h + j. A turn proposes k
             part in 2^64 of the first, and share one unit: segment K + i is proposed with chance 2^−(i+1) of it, which
             is enough because e^(−rate·h) ≤ 1/2.
 Work        is a function of D, m, rate and a public bound on the number of different values: K segments, each with m
-            intervals, by searches of equally many steps; TURNS turns at once, of which the first that is kept counts.
+            intervals, by searches of equally many steps; TURNS turns at once; the first that is kept counts.
             A turn is kept with chance at least e^(−rate·h)·(1 − 2^−40), or almost always where h = 1: W rises, so
             Σ_k W(k·h + h − 1)·e^(−rate·k·h) ≤ e^(rate·h)·Σ_k (what segment k + 1 weighs). With rate·h ≤ 2 all TURNS
             fail with chance below 2^−40; then they are made once more. An exact comparison, with integers of m·log₂D

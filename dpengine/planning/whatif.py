@@ -1,4 +1,4 @@
-"""What if: four numbers, of which any three determine the last, from public facts alone. No table is needed or used.
+"""What if: four numbers, any three of which determine the last, from public facts alone. No table is needed or used.
 
     allowance (ε, δ) · people n · questions k · the accuracy of each answer
 

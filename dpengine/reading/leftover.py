@@ -192,7 +192,7 @@ class Leftover(Question):
         )
 
     def _own_clause(self, at: int) -> bool:
-        """“people who use it”: a verb that fills, in a clause of which nothing else was used."""
+        """“people who use it”: a verb that adds nothing, in a clause where nothing else was used."""
         if not self.has(at, "stop") or self.marks[at].roles.keys() - {"stop"} or self.said(at) in RELATIVE["helping"]:
             return False
         start = at - 1

@@ -61,8 +61,8 @@ _SPELLINGS = ("sex-1", "marital-1", "employment-1", "schooling-1")  # where a li
 _SMALL = ("stop", "among", "by", "have", "with", "between", "daysign", "to")  # med is among, medu is honey
 _JOINING = ("before", "by", "not", "versus")  # no column is named by one of these alone
 COUNTED = 2.2  # how well a column is named by what it counts
-_MOST_REPHRASED = 60  # values of a list of which the parts are known by other words
-_FEW_REPHRASED = 30  # and of which two words are
+_MOST_REPHRASED = 60  # values of a list whose parts are known by other words
+_FEW_REPHRASED = 30  # and values where two words are
 _MOST_PAIRS = 400
 SAID_ALIKE = 1.4  # how well a word of the thesaurus names a value
 SHARED = 1.8  # how well a word names each of several values that have it
@@ -252,7 +252,7 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
                 known.add(bared, "col", (1 if lasts and rows.issuperset(bared) else 3, name), own=True)
             if plain := written.partition("(")[0].strip():  # “monthly fee (€)” → monthly fee
                 known.add(stems_of(name_words(plain), lang), "col", (2.5, name), own=True)
-    for name in schema.of_kind(Number):  # what a row has so many of: pages, seats
+    for name in schema.of_kind(Number):  # what a row has a number of: pages, seats
         measure = bare(getattr(schema.columns[name], "measure", ""))
         counted = stems_of(measure, lang) if measure.isalpha() and len(measure) > 3 else ()
         if counted and "unit" not in known.phrases.get(counted, {}):
@@ -741,7 +741,7 @@ def _fleeting_e(word: str, known: Lexicon, called: Collection[str]) -> str | Non
 
 
 def _inflected(word: str, known: Lexicon, lang: str) -> str | None:
-    """The table's own word of which this is another form."""
+    """The table's own word, if this is another form of it."""
     if lang == "sl":
         forms = (re.sub("[ae](?=[^aeiou]$)", "", word), word.removesuffix("j"), word + "j", re.sub("e?[ns]$", "", word))
         for other in (*forms, re.sub("[ae](?=[^aeiou]$)", "", forms[-1])):  # ovac, dežju, vremenu

@@ -27,7 +27,7 @@ _AMOUNTS = MONEY | {"kg", "t", "l", "g", "kwh", "m3", "ha"}
 _OFTEN = ("how often", "kako pogosto", "kolikokrat")
 _WHERE = ("where", "kje", "kod", "kam")
 _DONE = re.compile("(?:an|en|n|t)(?:a|e|i|o|ih|im)?$")  # ends of a Slovene participle
-MOST_GROUPS = 200  # values of a number of which the commonest is sought one by one
+MOST_GROUPS = 200  # values of a number, sought one by one for the commonest
 
 
 class Question(Proportions):
@@ -665,7 +665,7 @@ class Question(Proportions):
         return at + 1 >= len(self.marks) or self.has(at + 1, "kind")
 
     def _things_first(self, at: int) -> bool:
-        """“drinks over 4 euros”, “študentske vozovnice”: things of which some are counted, and not how they spread."""
+        """“drinks over 4 euros”, “študentske vozovnice”: some things are counted, and not how they spread."""
         if self._asks_for_figure():
             return False
         if self.lang == "sl":

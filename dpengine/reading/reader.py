@@ -81,7 +81,7 @@ def _read(text: str, facts: Facts, lang: str, every: bool = False) -> tuple[list
     unknown = sum(not mark.roles for mark in parse.marks)
     mended = any(token.mended for token in parse.tokens)
     if (every and (unknown or mended)) or (len(parse.marks) >= _LONG and 2 * unknown > len(parse.marks)):
-        return [], None  # a long text of which most is unknown is no question
+        return [], None  # a long text that is mostly unknown is no question
     parse.run()
     asked = parse.reading()
     unread = parse.unread(asked)

@@ -59,7 +59,7 @@ class Relations(Groups):
         return sorted(((at, name) for name, at in named.items()), key=lambda found: found[0])
 
     def _the_more(self) -> None:
-        """“do older patients wait longer”: what is asked, in groups of the number of which somebody has more."""
+        """“do older patients wait longer”: what is asked, in groups of the number that somebody has more of."""
         if not self.marks or self.said(0).split(" ")[0] not in _ASKING:
             return
         if any(self.said(at).split(" ")[-1] in _THAN for at in self.all_free("more") + self.all_free("versus")):

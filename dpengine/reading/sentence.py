@@ -121,7 +121,7 @@ class Sentence:
         self.asked_unit = ""
         self.other_columns: list[str] = []
         self.doubted: Condition | None = None  # the condition that may be about one of them
-        self.partly: list[Condition] = []  # of which one word of several of the value was typed
+        self.partly: list[Condition] = []  # where only one of the value's several words was typed
         self.dates = schema.of_kind(Date)
         self.numbers = schema.of_kind(Number)
         typed = {token.stem for token in self.tokens}

@@ -144,8 +144,7 @@ class Ranges:
         return float(ln_above(8 * sum(ways * (LISTED * size + size**2) for size, ways in cells) / self.query.beta))
 
     def of_share(self, part: Columns, *labels: tuple[int, ...]) -> float:
-        """ln(N/β) for the N shares that could be asked for: one set of labels as a share of another. `labels`: how many
-        labels each set has in each column of the marginal."""
+        """ln(N/β) for N possible shares of one set of labels in another, by each set's numbers of labels per column."""
         return self._among(1, *(pair for counts in labels for pair in zip(part, counts, strict=True)))
 
     def of_mean(self, other: int, labels: int) -> float:

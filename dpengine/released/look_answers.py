@@ -118,7 +118,7 @@ def _share(look: Look, of: Predicate) -> KnownAlready | None:
 
 def _by_fit(look: Look, surely: Labels, perhaps: Labels) -> float:
     """The share in percent by the fit of all that was bought about these columns, which takes noise off empty and small
-    cells. A cell of which only part may meet the conditions counts half."""
+    cells. A cell where only a part may meet the conditions counts half."""
     columns = sorted(surely, key=look.place)
     places = tuple(look.place(column) for column in columns)
     bought = [part for part in parts_of_columns(places) if part in look.marginals]

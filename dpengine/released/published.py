@@ -158,8 +158,8 @@ class Published:
         return [str(cell) for cell in values_of(self.query, name, np.arange(self.query.steps(name) + 1)).to_pylist()]
 
     def bins(self, name: str, starts: list[int]) -> list[Estimate]:
-        """Rows of a number in each bin of the published grid, all at once. Bins begin at `starts`, places on that grid
-        of which the first is 0; a bin ends at the next start, the last at the top."""
+        """Rows of a number in each bin of the published grid, all at once. Bins begin at `starts`, places on that grid,
+        the first at 0; a bin ends at the next start, the last at the top."""
         row, steps = self._line(name), self.query.steps(name)
         rising = all(a < b for a, b in pairwise(starts))
         if not 1 <= len(starts) <= MOST_BINS or starts[0] != 0 or starts[-1] > steps or not rising:

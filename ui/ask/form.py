@@ -1,7 +1,8 @@
 """The form of Ask: the question as a sentence of pickers, drawn from its card and the table's schema.
 
 `given` are the parameters that the form held before this run, `chosen` those that its pickers hold now; `now` is where
-a picker starts. Conditions and groups stay when another question is picked, and a note says so.
+a picker starts; `rows` ends the keys of messages about rows. Conditions and groups stay when another question is
+picked, and a note says so.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _by_words(option: str) -> str:
 
 
 def _note_other_column(table: dp.Table, key: str, given: Mapping[str, Any], column: str) -> None:
-    """The question cannot be asked of the column that the form held, so `column` stands in its place."""
+    """Say that `column` stands in the form because the question cannot be asked of the column before it."""
     before = conditions.group_option(given.get("column"))
     if before in offered(table, key) or before not in (*table.schema.columns, *conditions.group_options(table.schema)):
         return
@@ -145,7 +146,7 @@ def _note_carried_over(table: dp.Table, key: str, chosen: Mapping[str, Any], by:
 
 
 def _note_set_with(part: str, value: Any, question: Sequence[Any]) -> bool:
-    """Notes with which question (its key and column) a part's value was set. True if that was another question."""
+    """Store with which question (key and column) a part got its value. True if that was another question than now."""
     set_with = dict(st.session_state.get(SET_WITH, {}))
     now, asked = json.dumps(value, default=str) if value else "", json.dumps(question, default=str)
     before, asked_before = set_with.get(part, ("", ""))
@@ -156,10 +157,10 @@ def _note_set_with(part: str, value: Any, question: Sequence[Any]) -> bool:
     return bool(now) and asked_before != asked
 
 
-def _offer_without(part: str, key: str, note: str, button: str) -> None:
-    with st.container(key=key, horizontal=True, vertical_alignment="center"):
+def _offer_without(part: str, widget: str, note: str, button: str) -> None:
+    with st.container(key=widget, horizontal=True, vertical_alignment="center"):
         paragraph(note, "", role="status", width="content")
-        st.button(button, key=f"{key}-drop", on_click=_without, args=(part,))
+        st.button(button, key=f"{widget}-drop", on_click=_without, args=(part,))
 
 
 def _without(part: str) -> None:

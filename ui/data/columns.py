@@ -690,7 +690,7 @@ def offer_codebook(draft: Draft) -> None:
 
 
 def _bring_book(draft: Draft, key: str) -> None:
-    """A code book in a file: a sheet about columns, or a statistics file, of which no row is read."""
+    """A code book in a file: a sheet about columns, or a statistics file, whose rows are not read."""
     waiting, refused = f"{key}-brought", f"{key}-refused"
     given = here.picker(say("data.codebook.file"), key=f"{key}-file-{draft.uploads}")
     if given is not None:

@@ -331,8 +331,7 @@ def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
 
 
 def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str], code: str = "") -> str | None:
-    """Radio buttons, each with its explanation below, none chosen at first; returns the choice. `code` is the start of
-    their message keys."""
+    """Radio buttons with explanations, none chosen at first; returns the choice. `code` begins their message keys."""
     code = code or f"data.{about}"
     words = {option: say(f"{code}.{option}_label") for option in options}
     more: dict[str, Any] = {"key": kept(f"declare-{about}", now), "label_visibility": "collapsed"}

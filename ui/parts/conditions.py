@@ -141,7 +141,7 @@ class Lists:
 
 
 def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
-    """“Only people where …”: lines that must all hold; under *more*, lines of which one must. Declared values only."""
+    """“Only people where …”: lines that must all hold; under *more*, lines where one must. Declared values only."""
     rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if _simple(row)][:MOST_CONDITIONS]
     either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]

@@ -117,7 +117,7 @@ def at_address(page: str) -> None:
 
 
 def came_for(what: str) -> bool:
-    """Has the visitor just come for `what`? True the first time in a session, then False."""
+    """Has the visitor just come for `what`? True once per address."""
     came = st.session_state.setdefault(_CAME, [])
     if what in came:
         return False

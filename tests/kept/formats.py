@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from dpengine.ledger import sqlite_file
+from dpengine.ledger import postgres_store, sqlite_file
 from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.exports import export_lines
 from dpengine.ledger.ledger import Ledger
@@ -139,9 +139,41 @@ def api_json() -> Any:
 _SENTENCES = {"description", "summary", "title"}
 
 
+def postgres_sql() -> str:
+    """The same ledger in PostgreSQL; `allowance` stands for the schema's name."""
+    parts = (*postgres_store._OWN, *postgres_store.parts_of(sqlite_file.SCHEMA))
+    written = (part.create("allowance") if isinstance(part, postgres_store.Function) else part for part in parts)
+    return f"-- edition: {sqlite_file.VERSION}\n" + "".join(f"{statement.strip()};\n" for statement in written)
+
+
+def addresses() -> dict[str, set[str]]:
+    """The parameters that a page's form writes into its address and reads from it; of the lessons also their names."""
+    from ui.board import board_state
+    from ui.check import audit
+    from ui.learn import lessons
+    from ui.publish import publish
+    from ui.several import session
+    from ui.synthetic import synthetic
+    from ui.train import train
+    from ui.whatif import settings
+
+    of_lessons = {setting.name for number in lessons.NAMES for setting in lessons.lesson(number).settings}
+    return {
+        "board": {*board_state.NAMES},
+        "synthetic": {*synthetic.NAMES},
+        "publish": {*publish.NAMES},
+        "train": {*train.NAMES},
+        "several": {*session.FIELDS, "plan"},
+        "whatif": {*settings.USUAL},
+        "audit": {*audit.USUAL},
+        "answers": {nav.VIEW},
+        "lessons": {"lesson", *(f"lesson={name}" for name in lessons.NAMES.values()), *of_lessons},
+    }
+
+
 def links_json(links: Iterable[str]) -> dict[str, list[str]]:
     """Every page, and the parameters that our links give it."""
-    found: dict[str, set[str]] = {name: set() for name in nav.NAMES}
+    found: dict[str, set[str]] = {name: set() for name in nav.NAMES} | addresses()
     for link in links:
         parts = urlsplit(link)
         found[parts.path] |= {name for name, _ in parse_qsl(parts.query)}
@@ -164,7 +196,7 @@ def texts(scratch: Path) -> dict[str, str]:
         "links.json": links_json(every),
     }
     written = {name: json.dumps(shape, ensure_ascii=False, indent=1) + "\n" for name, shape in found.items()}
-    return {"ledger.sql": ledger_sql()} | written
+    return {"ledger.sql": ledger_sql(), "ledger-postgres.sql": postgres_sql()} | written
 
 
 def main() -> None:

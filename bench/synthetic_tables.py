@@ -1,10 +1,10 @@
 """Synthetic tables of a census-like table beside other ways, at the same ρ:
 
-    python -m bench.synthetic_tables [--table census hospital] [--columns 6 8 14] [--epsilon 1 0.3] [--runs 3]
-                                     [--only ours …] [--still ours …] [--write]
+    python -m bench.synthetic_tables [--table census hospital] [--columns 6 14] [--epsilon 1] [--runs 3]
+                                     [--only ours …] [--more] [--write]
 
 48,842 made-up people of two tables (`bench.synthetic_people`: the one on which constants were found, and a fresh one),
-6, 8 and 14 columns, (ε, 10⁻⁶) for the whole of it, both relations.
+6 and 14 columns (8 on wish), (ε, 10⁻⁶) for the whole of it, both relations; five runs of 6 columns, one of 14.
 Told are the mean and the largest total-variation error over all one-way, all two-way and 200 three-way marginals: the
 share of people in other cells than the true ones. ρ is the largest with δ ≤ 10⁻⁶ at ε (Canonne, Kamath, Steinke 2020,
 Proposition 12), the same for all.
@@ -13,13 +13,12 @@ ours    the question as it is sold, with the plan that it chooses; its released 
         somebody downloads. Noise from the real samplers
 others  `bench.synthetic_peers`: own short readings of the papers, fitted by maximum entropy to all that they measured;
         and `bench.synthetic_theirs`: what smartnoise-synth's and OpenDP's own code gives, for a row added or
-        removed, which is their relation. Half an hour each, else "did not finish". The latter need `python3 -m venv
+        removed, which is their relation: one run of 6 columns. The latter need `python3 -m venv
         build/smartnoise-venv && build/smartnoise-venv/bin/pip install -r bench/requirements-smartnoise.in`, and the
         same with `opendp` for `smartnoise`
 
-With `--write` what was measured goes into bench/results-synthetic.md; what was there of other tables, sizes and ways
-stays, marked as earlier but for those ways that are `--still` the same. `--runs 0` measures nothing and writes what was
-kept.
+With `--write` bench/results-synthetic.md is written anew from what was measured; with `--more` beside what earlier runs
+on this machine kept (build/bench/synthetic.json).
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ import json
 import math
 import multiprocessing
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -57,6 +55,8 @@ THEIRS = {
     for way in ("MST", "AIM")
 }
 NAMES = (OURS, "ours, as rows", *WAYS, *THEIRS)
+RUNS = {6: 5, 8: 1, 14: 1}  # by columns
+SMALL = 6  # columns that others' own code is given: of more it takes hours
 RELATIONS = {"add_remove": "a row added or removed", "replace": "a row replaced"}
 
 
@@ -185,9 +185,10 @@ def timed(*given: Any) -> dict[str, Any]:
 
 def measure(table: str, columns: int, epsilon: float, runs: int, only: list[str], kept: dict[str, Any]) -> None:
     for relation in RELATIONS:
-        ways = (OURS, *WAYS, *(THEIRS if relation == "add_remove" else ()))
-        for name in [name for name in ways if runs and (not only or name in only)]:
-            told = [timed(name, table, columns, epsilon, relation, run) for run in range(runs)]
+        ways = (OURS, *WAYS, *(THEIRS if relation == "add_remove" and columns == SMALL else ()))
+        for name in [name for name in ways if not only or name in only]:
+            many = 1 if name in THEIRS else runs
+            told = [timed(name, table, columns, epsilon, relation, run) for run in range(many)]
             for way in told[0]:
                 kept[f"{table} {columns} {epsilon:g} {relation} {way}"] = [one.get(way, told[0][way]) for one in told]
             print(f"{table}, {columns} columns, ε {epsilon:g}, {relation}, {name}: done", file=sys.stderr, flush=True)
@@ -200,70 +201,35 @@ LEAD = f"""# Synthetic tables
 Written by `python -m bench.synthetic_tables --write`; its docstring says what is compared, and `bench.synthetic_people`
 how the tables are made. Errors are shares of {PEOPLE:,} made-up people in other cells than the true ones: mean of the
 runs ± standard error, and the mean of the largest ± its own; without ± of one run. Seconds are those of one processor.
-A line with † was measured earlier: ours with an earlier version or its earlier fit, others fitted as then (until a fit
-to chosen marginals began along a tree), its seconds as they passed beside other programs.
 MST and AIM are our readings of their papers, or their own code in smartnoise-synth 1.0.8, where a line says so: of that
 the marginals of the fitted model, for the rows that it draws are far from its own model (`bench.synthetic_theirs`).
 """
 ABOUT = {
     "census": "Constants of ours were found on this table.",
-    "hospital": "Made by another seed and in another way. No plan was tuned on it. When the fit was chosen that lines\n"
-    "of ours without † have, its 6 and 8 columns were looked at beside those of the census.",
+    "hospital": "Made by another seed and in another way. No plan was tuned on it. When the fit was chosen, its 6 and\n"
+    "8 columns were looked at beside those of the census.",
 }
 
 
-def report(kept: dict[str, Any], before: str, still: list[str]) -> str:
-    """All that was measured, by table; parts of `before` that were not measured again stay."""
-    parts: dict[tuple[str, str], str] = {}
-    for table, text in _by_heading(before, "\n## ").items():
-        parts |= {(table, title): marked(part, still) for title, part in _by_heading(text, "\n**").items()}
-    found = sorted({tuple(key.split(" ")[:4]) for key in kept}, key=lambda one: (-float(one[2]), one[3]))
-    for table, columns, epsilon, relation in found:
-        title = f"{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}"
-        there = parts.get((table, title), "")
-        parts[(table, title)] = "\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}", there, still))
-    told = [LEAD]
+def report(kept: dict[str, Any]) -> str:
+    """All that was measured, by table."""
+    found = sorted({tuple(key.split(" ")[:4]) for key in kept}, key=lambda one: (int(one[1]), -float(one[2]), one[3]))
+    told = [LEAD, f"Load average when it was written: {os.getloadavg()[0]:.1f}.\n"]
     for table in TABLES:
-        own = {title: part for (of, title), part in parts.items() if of == table}
+        own = [one for one in found if one[0] == table]
         told += [f"## {table}\n\n{ABOUT[table]}\n"] if own else []
-        told += [f"**{title}**\n\n{part}\n" for title, part in sorted(own.items(), key=_place)]
+        for _, columns, epsilon, relation in own:
+            told.append(f"**{columns} columns, (ε, δ) = ({epsilon}, 10⁻⁶), {RELATIONS[relation]}**\n")
+            told.append("\n".join(_lines(kept, f"{table} {columns} {epsilon} {relation}")) + "\n")
     return "\n".join(told)
 
 
-def _place(one: tuple[str, str]) -> tuple[int, float, str]:
-    columns, epsilon = one[0].split(" ")[0], one[0].partition("= (")[2].partition(",")[0]
-    return int(columns), -float(epsilon), one[0]
-
-
-def _by_heading(text: str, mark: str) -> dict[str, str]:
-    parts = (one.partition("\n") for one in text.split(mark)[1:])
-    return {head.strip("*"): rest.strip() for head, _, rest in parts}
-
-
-def _lines(kept: dict[str, Any], setting: str, before: str, still: list[str]) -> Iterator[str]:
-    """What was not measured again stays, with a mark."""
-    load = os.getloadavg()[0]
-    yield f"Load average when it was written: {load:.1f}."
-    yield ""
+def _lines(kept: dict[str, Any], setting: str) -> Iterator[str]:
     yield "| | one column | largest | two columns | largest | three columns | largest | seconds | runs |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    there = {
-        re.sub(r" \(.*| †", "", line[2 : line.index(" |", 2)]): line for line in before.splitlines() if line[:2] == "| "
-    }
     for name in NAMES:
         if (told := kept.get(f"{setting} {name}")) is not None:
             yield _line(name, told)
-        elif (line := there.get(name)) is not None:
-            yield marked(line, still)
-
-
-def marked(text: str, still: list[str]) -> str:
-    """The lines of a table, told to be of before; not those of ways that are still the same."""
-
-    def told(line: re.Match[str]) -> str:
-        return line[0] if re.sub(r" \(.*", "", line[1]) in still else f"| {line[1]} † |"
-
-    return re.sub(r"^\| ([^|†]+[^|† ]) \|", told, text, flags=re.MULTILINE)
 
 
 def _line(name: str, told: list[dict[str, Any]]) -> str:
@@ -289,19 +255,19 @@ def _mean(found: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.synthetic_tables", description="Synthetic tables beside other ways.")
     parser.add_argument("--table", nargs="+", default=list(TABLES), choices=list(TABLES))
-    parser.add_argument("--columns", type=int, nargs="+", default=[6, 8, 14], choices=[6, 8, 14])
-    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 0.3])
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--columns", type=int, nargs="+", default=[6, 14], choices=list(RUNS))
+    parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0])
+    parser.add_argument("--runs", type=int, help="of each; five of 6 columns and one of more, if not given")
     parser.add_argument("--only", nargs="+", default=[], choices=[OURS, *WAYS, *THEIRS])
-    parser.add_argument("--still", nargs="+", default=[], choices=NAMES)
+    parser.add_argument("--more", action="store_true")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept: dict[str, Any] = json.loads(KEPT.read_text()) if given.more and KEPT.exists() else {}
     for table in given.table:
         for columns in given.columns:
             for epsilon in given.epsilon:
-                measure(table, columns, epsilon, given.runs, given.only, kept)
-    told = report(kept, RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "", given.still)
+                measure(table, columns, epsilon, given.runs or RUNS[columns], given.only, kept)
+    told = report(kept)
     print(told)
     if given.write:
         RESULTS.write_text(told, encoding="utf-8")

@@ -30,9 +30,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import amount
 import pytest
 from _pytest.mark.expression import Expression
 from browser.steps import LIMIT, TEST_LIMIT, not_ours
+from sections import add_rows
 from workers import Workers, turn
 
 if TYPE_CHECKING:
@@ -201,6 +203,8 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=turn)
+    if amount.HOUR and config.option.markexpr == "long":
+        _leave_to_other_days(config, items)
     journeys = [item for item in items if _is_journey(item)]
     for item in journeys:
         item.add_marker(pytest.mark.browser)
@@ -210,6 +214,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=journeys)
         items[:] = [item for item in items if item not in gone]
         config.stash[_left_out] = len(journeys)
+
+
+def _leave_to_other_days(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """As tests/amount.py says; and the audit's report says how many cases ran."""
+    checks: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("long") is not None:
+            checks.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {
+        item for check, cases in checks.items() for item in (amount.in_turn(cases) if amount.by_turns(check) else cases)
+    }
+    every = {item for cases in checks.values() for item in cases}
+    config.hook.pytest_deselected(items=[item for item in items if item in every - kept])
+    items[:] = [item for item in items if item not in every - kept]
+    where = "on Postgres and Spark" if any("tests/engines/" in check for check in checks) else "on DuckDB"
+    add_rows("amount", "Long tests of this run", ["which", "run", "of"], [[where, len(kept), len(every)]])
 
 
 def pytest_sessionfinish() -> None:

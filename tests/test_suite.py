@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import amount
 import pytest
 
 TESTS = Path(__file__).resolve().parent
@@ -22,6 +23,14 @@ def test_only_these_tests_may_be_left_out() -> None:
     skip = re.compile(r"pytest\.(skip|importorskip|mark\.(skip|skipif|xfail))\b|unittest\.skip")
     found = {path.relative_to(TESTS).as_posix() for path in FILES if skip.search(path.read_text(encoding="utf-8"))}
     assert found - {Path(__file__).name} == set(SKIPS)
+
+
+def test_an_audit_of_an_hour_has_run_every_case_after_some_days() -> None:
+    cases, days = list(range(250)), -(-250 // amount.CASES)
+    run = [amount.in_turn(cases, day) for day in range(740_000, 740_000 + days)]
+    assert sorted(case for day in run for case in day) == cases
+    assert max(map(len, run)) <= amount.CASES and amount.in_turn(cases[: amount.CASES]) == cases[: amount.CASES]
+    assert not amount.by_turns("tests/test_planted.py::test_it")
 
 
 @pytest.mark.parametrize(("ci", "words"), [("true", "1 failed"), ("", "1 skipped")], ids=["on CI", "elsewhere"])

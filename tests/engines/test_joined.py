@@ -15,6 +15,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from amount import amount
 from engine.intake.test_join_files import by_pandas, files
 from engines.postgres_server import PostgresServer
 from engines.source_steps import PASSWORD, prepared, run, source
@@ -25,7 +26,7 @@ from dpengine.declared.source import Source
 from dpengine.storage import sources
 from dpengine.workspace import Workspace
 
-PAIRS = pytest.mark.parametrize("pairs", [0, pytest.param(20, marks=pytest.mark.long)], ids=["few", "20"])
+PAIRS = pytest.mark.parametrize("pairs", [0, pytest.param(amount(4, 20), marks=pytest.mark.long)], ids=["few", "many"])
 Rows = list[dict[str, Any]]
 Codes = list[tuple[Any, ...]]
 SCHEMA = dp.Schema(

@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from amount import amount
 from engines.postgres_server import PostgresServer
 from engines.tables import (
     WHICH,
@@ -40,7 +41,7 @@ both_worlds = pytest.mark.parametrize(
     ("schema", "needs"),
     [pytest.param(SCHEMA, needs_of_questions, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
 )
-FEW, MANY = 20, 200  # tables
+FEW, MANY = 20, amount(40, 200)  # tables
 few_or_many = pytest.mark.parametrize("many", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 
 

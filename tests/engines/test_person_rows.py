@@ -11,13 +11,14 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from amount import amount
 from engines.postgres_server import PostgresServer
 
 import dpengine as dp
 from dpengine.intake.person_rows import summary_sql
 from dpengine.statistics.engines.spark import SparkEngine
 
-TABLES = 20
+TABLES = amount(8, 20)
 SCHEMA = dp.Schema(
     {
         "cost": dp.Number(0, 50),

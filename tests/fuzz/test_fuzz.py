@@ -1,7 +1,8 @@
 """Random files, schemas, questions, links and forms: no traceback, no value of the data in any text, no charge without
 a row, and refusals that are the same for two tables with the same public facts.
 
-`make test` tries some hundreds, `make audit` 20,000, and counts them. What fails is shrunk and printed by Hypothesis.
+`make test` tries some, `make audit` thousands (with `AUDIT=all` 20,000), and counts them. What fails is shrunk and
+printed by Hypothesis.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amount import amount
 from fuzz import bench, grown
 from fuzz.bench import REFUSED, TRIED, Two, looked, refused, rows_of
 from hypothesis import HealthCheck, given, settings
@@ -30,7 +32,8 @@ from dpengine.messages.language import LANGUAGES, speaking
 from dpengine.workspace import Workspace
 
 # How many of each: in `make test`, and in `make audit`.
-FILES, SCHEMAS, QUESTIONS, LINKS, FORMS = (6, 4_000), (8, 10_000), (8, 5_000), (3, 600), (2, 400)
+FILES, SCHEMAS, QUESTIONS = (6, amount(600, 4_000)), (8, amount(3_000, 10_000)), (8, amount(1_000, 5_000))
+LINKS, FORMS = (3, amount(100, 600)), (2, amount(40, 400))
 QUIET = list(HealthCheck)
 SECRET, SCAN = bench.secret()
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from amount import amount
 from recorded import made
 from recorded.play import Count, loaded, play, played
 from recorded.recorder import Recorder
@@ -25,8 +26,8 @@ from tests.planted import recorded
 from tests.planted.recorded import check_the_recorder_finds_nothing
 
 PAIRS = 1
-SECONDS = 240  # of `make audit`
-LEAST = 20  # pairs that it plays whatever the time
+SECONDS = amount(60, 240)  # of `make audit`
+LEAST = amount(9, 20)  # pairs that it plays whatever the time
 
 
 def test_nothing_is_found_on_random_neighbours() -> None:

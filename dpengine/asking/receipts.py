@@ -224,8 +224,7 @@ def _recomputable(claim: JsonObject) -> bool:
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
-    """A message code if a charge's claim contradicts its budget or what the question, built anew from the claim's
-    parameters, states; None if all agree."""
+    """A message code if a charge's claim contradicts its budget or the question built from it; None if all agree."""
     claim = charge.claim
     try:
         alike = Unit.from_json(claim["unit"]).may_share(budget.unit or {})

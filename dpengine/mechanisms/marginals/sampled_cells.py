@@ -164,8 +164,7 @@ class _OfEverybody:
 
 
 def _after(n: int, mean: float) -> tuple[int, Floats]:
-    """A law above that of how many of n people count, if their chances average `mean` at most: its first outcome, and
-    the probabilities from there on (Hoeffding)."""
+    """A law above that of how many of n people count, if their chances average at most `mean`; and its first place."""
     if mean >= 1:
         return n, np.ones(1)
     first = math.floor(n * mean)

@@ -7,8 +7,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from threading import Lock
 
 from dpengine.accountant import filter
 from dpengine.accountant.compositions import EPSILON_OF
@@ -197,7 +198,16 @@ def _plain(value: Json) -> Json:
 
 
 def claim_of(query: AnyQuery) -> JsonObject:
-    """What the ledger stores about a question: only public facts, and enough to understand it in ten years."""
+    """What the ledger stores about a question: only public facts, and enough to understand it in ten years. Computed
+    once for a question, so nobody may change it."""
+    known = query.__dict__
+    if "_claim" not in known:
+        known["_claim"] = _claim_of(query)
+    claim: JsonObject = known["_claim"]
+    return claim
+
+
+def _claim_of(query: AnyQuery) -> JsonObject:
     facts = query.facts
     with stored():
         words = {"sentence": query.sentence(), "theorem": query.theorem}
@@ -326,6 +336,40 @@ def with_folded_names(claim: JsonObject, names: Iterable[str]) -> JsonObject:
         return alike.get(part, part) if isinstance(part, str) else part
 
     return claim | {part: fold(claim[part]) for part in ("parameters", "bounds")}
+
+
+def question_of(charge: Charge, facts: Facts) -> AnyQuery:
+    """The question of a table's charge, under the bounds in its claim. The last few are cached: rebuilding a large one
+    takes longer than drawing it."""
+    cached = _kept.get(charge.hash)
+    if cached is None or (cached[0], cached[0].repeated) != (facts, facts.repeated):
+        return keep_question(charge, facts, _built(facts, charge.claim))
+    return cached[1]
+
+
+def keep_question(charge: Charge, facts: Facts, query: AnyQuery) -> AnyQuery:
+    with _lock:
+        while len(_kept) >= _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[charge.hash] = facts, query
+    return query
+
+
+_MOST_KEPT = 100
+_kept: dict[str, tuple[Facts, AnyQuery]] = {}  # public facts only, by the hash of the charge
+_lock = Lock()
+
+
+def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
+    # The declared number may have been corrected since, and more protection declared.
+    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]), sample="sample" in claim)
+    kind, bounds, columns = catalogue[claim["key"]], claim["bounds"], facts.schema.columns
+    if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
+        query = kind.build(facts, claim["parameters"])
+        if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses
+            return query
+    before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
+    return kind.build(before, claim["parameters"])
 
 
 def query_of(charge: Charge) -> AnyQuery | None:

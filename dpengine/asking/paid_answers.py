@@ -46,18 +46,15 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import partial
-from threading import Lock
 
-from dpengine.asking.answers import Answer, build_answer, claim_of
+from dpengine.asking.answers import Answer, build_answer, claim_of, question_of
 from dpengine.asking.column_fit import fits_of
 from dpengine.asking.plan import PlanRun, requests_of
 from dpengine.asking.release import Asker
 from dpengine.asking.sessions import Session, session_of
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Ends, Json, JsonObject
+from dpengine.core.types import Ends, Json
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Schema
-from dpengine.declared.unit import Unit
 from dpengine.ledger.ledger import Entry, Ledger
 from dpengine.ledger.rows import questions_of
 from dpengine.mechanisms import catalogue
@@ -204,7 +201,7 @@ def _inside(value: Json, ranges: Json) -> Json:
 def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
     """A stored answer, under the bounds in its claim, even if the table was declared anew since. Its range for a larger
     group is left out if the people are not, or no longer, a random sample, or if more protection was declared since."""
-    answer = build_answer(_asked(entry.charge.hash, facts, entry), entry)
+    answer = build_answer(question_of(entry.charge, facts), entry)
     if not answer.beyond:
         return answer
     protected = ledger.protected_since(entry.charge.budget)
@@ -212,35 +209,6 @@ def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
         return answer
     value = answer.value.of_these_people() if isinstance(answer.value, Look) else answer.value
     return replace(answer, value=value, population=None, beyond="")
-
-
-def _asked(charge: str, facts: Facts, entry: Entry) -> AnyQuery:
-    """The question of a charge. The last few are cached: rebuilding a large one takes longer than drawing it."""
-    cached = _kept.get(charge)
-    if cached is None or (cached[0], cached[0].repeated) != (facts, facts.repeated):
-        cached = facts, _built(facts, entry.charge.claim)
-        with _lock:
-            while len(_kept) >= _MOST_KEPT:
-                del _kept[next(iter(_kept))]
-            _kept[charge] = cached
-    return cached[1]
-
-
-_MOST_KEPT = 100
-_kept: dict[str, tuple[Facts, AnyQuery]] = {}  # public facts only, by the hash of the charge
-_lock = Lock()
-
-
-def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
-    # The declared number may have been corrected since, and more protection declared.
-    facts = replace(facts, about=claim["about"], unit=Unit.from_json(claim["unit"]), sample="sample" in claim)
-    kind, bounds, columns = catalogue[claim["key"]], claim["bounds"], facts.schema.columns
-    if all(name in columns and columns[name].as_json() == stored for name, stored in bounds.items()):
-        query = kind.build(facts, claim["parameters"])
-        if not bounds or query.used() == bounds.keys():  # a column declared since may be one that the question uses
-            return query
-    before = replace(facts, schema=Schema.from_json({"columns": list(bounds.items())}))
-    return kind.build(before, claim["parameters"])
 
 
 def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dpengine.asking import beyond
-from dpengine.asking.answers import claim_of
+from dpengine.asking.answers import claim_of, keep_question
 from dpengine.asking.jobs import PATIENCE, Jobs, Statistic, outcome_of
 from dpengine.asking.plan import MOST_ROWS, requests_of
 from dpengine.asking.sessions import refuse_hopeless
@@ -94,7 +94,10 @@ class Asker:
         def work() -> Entry:
             self._open(request)
             release = prepared()
-            return charge_and_draw(self.home.ledger, release.reserve_args, release.read, release.draw)
+            entry = charge_and_draw(self.home.ledger, release.reserve_args, release.read, release.draw)
+            if query.facts is self.facts:
+                keep_question(entry.charge, self.facts, query)
+            return entry
 
         return work
 
@@ -136,7 +139,7 @@ class Asker:
         note, stopped = partial(jobs.note, request), partial(jobs.cancelled, request)
 
         def draw(statistic: Any) -> JsonObject:
-            file = self.home.published_file(request)
+            file = partial(self.home.published_file, request)
             body = query.draw_body(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
             return body | beyond.population_part(self.home.ledger, self.budget, query, body, [with_request, request])
 

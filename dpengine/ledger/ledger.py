@@ -838,6 +838,8 @@ class Ledger:
         return Charge.from_row(rows[0]) if rows else None
 
     def _entries(self, db: Database, charges: list[JsonObject]) -> list[Entry]:
+        if not charges:
+            return []
         origin = next((row["hash"] for row in db.query(_FIRST)), "")
         requests = json.dumps([row["request"] for row in charges])
         ended = sound_rows(db, _OUTCOMES, [requests])

@@ -113,7 +113,7 @@ class ReleaseTools:
     coins: Coins
     progress: Progress  # both numbers are public
     stopped: Callable[[], bool]  # has somebody asked it to end after the current step?
-    file: Path  # where a published table is written
+    file: Callable[[], Path]  # where a published table is written
 
 
 @dataclass(frozen=True, kw_only=True)

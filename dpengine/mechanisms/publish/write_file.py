@@ -33,7 +33,7 @@ class PublishedRows(OfRows):
     """A question with a file as its answer."""
 
     def draw_body(self, value: tuple[Integers, ...], tools: ReleaseTools) -> JsonObject:
-        return self.stored(publish(self, value, tools.coins, tools.file, tools.progress))
+        return self.stored(publish(self, value, tools.coins, tools.file(), tools.progress))
 
 
 def publish(query: OfRows, value: tuple[Integers, ...], coins: Coins, target: Path, progress: Progress) -> JsonObject:

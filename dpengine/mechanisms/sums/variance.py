@@ -52,12 +52,13 @@ from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers, card_of_figure
 from dpengine.mechanisms.query import Released, Sensitivity
-from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, Number, OfRatio, ratio, tested_range
+from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, Number, OfRatio, edges_of, ratio, tested_range
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.statistics.counts import Moments
 
 OF_SUM, OF_SQUARES = 6, 5  # w = 6/5
 _CELLS, _SPREADS = 64, 48  # tested means on each side of the middle, and tested spreads
+_SPREAD_EDGES = np.linspace(0, 1, _SPREADS + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,15 +201,16 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         if n <= 0:
             return 0.0, 1.0
         least, most = tested_range(s, n, of_mean)
-        edges = np.linspace(-1, 1, len(of_spread) + 1)
+        edges = edges_of(len(of_spread))
         start, end = np.maximum(edges[:-1], least), np.minimum(edges[1:], most)
+        inside = start <= end
+        start, end, of_spread = start[inside], end[inside], of_spread[inside]
         place = np.clip(s / n, start, end)  # where Σy² − 2μS + μ²N is least in a cell
         lowest = squares - 2 * place * s + place**2 * n
         highest = np.maximum(squares - 2 * start * s + start**2 * n, squares - 2 * end * s + end**2 * n)
-        cells = np.linspace(0, 1, _SPREADS + 1)
-        low = np.maximum((lowest[:, None] - of_spread) / n, cells[:-1])
-        high = np.minimum((highest[:, None] + of_spread) / n, cells[1:])
-        kept = (low <= high) & (start <= end)[:, None]
+        low = np.maximum((lowest[:, None] - of_spread) / n, _SPREAD_EDGES[:-1])
+        high = np.minimum((highest[:, None] + of_spread) / n, _SPREAD_EDGES[1:])
+        kept = low <= high
         if not kept.any():
             return 0.0, 1.0
         return max(float(low[kept].min()) - 1e-12, 0.0), min(float(high[kept].max()) + 1e-12, 1.0)

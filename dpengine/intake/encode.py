@@ -80,9 +80,11 @@ def _encode(
     share, counted = REMEMBERED // max(len(names), 1), _counted(schema)
     columns = enumerate(schema.columns.items())
     coders = [_cells(name, column, dialect, share, counted.get(place)) for place, (name, column) in columns]
-    fields = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
-    fields += [(f"f{place}", pa.int8()) for place in range(len(coders))] + [(FAULT, pa.int8())]
-    target = pa.schema(fields + [(name, pa.int64()) for name in kept])
+    kinds_of = [(f"c{place}", _kind(column)) for place, column in enumerate(schema.columns.values())]
+    kinds_of += [(f"f{place}", pa.int8()) for place in range(len(coders))] + [(FAULT, pa.int8())]
+    # Columns that say that no cell is absent are read and written faster.
+    fields = [pa.field(name, kind, nullable=pa.types.is_list(kind)) for name, kind in kinds_of]
+    target = pa.schema([*fields, *(pa.field(name, pa.int64()) for name in kept)])
 
     def rows_of(group: int) -> Arrow:
         table = file.read_row_group(group, columns=[*dict.fromkeys(sources), *kept])
@@ -212,8 +214,12 @@ def _plain_numbers(name: str, column: Number, dialect: Dialect) -> Callable[[Arr
     own = np.array([float(number) for number in (*column.codes, *numbered(name, column))])
     safe, lower, upper, step = _floats_decide(column), *map(_float, (column.lower, column.upper, column.step))
 
+    def numbers(texts: Arrow) -> Arrow:
+        whole = pc.and_(pc.ascii_is_decimal(texts), pc.less_equal(pc.binary_length(texts), _SURE_DIGITS))
+        return whole if pc.all(whole).as_py() else pc.match_substring_regex(texts, form)  # takes ten times as long
+
     def read(texts: Arrow) -> tuple[Integers, Bits]:
-        matched = pc.match_substring_regex(texts, form) if safe else pa.array(np.zeros(len(texts), bool))
+        matched = numbers(texts) if safe else pa.array(np.zeros(len(texts), bool))
         digits = pc.if_else(matched, texts, "0")
         if dialect.decimal != ".":
             digits = pc.replace_substring(digits, dialect.decimal, ".")

@@ -41,6 +41,7 @@ GROUP = 122_880  # rows of a Parquet row group, the size DuckDB prefers …
 HEAVY = 32 << 20  # … or fewer, once they have this many bytes
 LIGHT = 4 << 20  # bytes of small batches that are marked together
 BATCH = 2 * GROUP  # rows at once: a text that many of them hold is then read, hashed and written once
+MOST = 2 * BATCH  # rows that are read again at once: all of a block of a CSV file with two or more columns
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 COPYING, READING = 0.1, 0.85  # shares of the work for copying, and for reading and marking
 
@@ -209,7 +210,7 @@ def _store(
             named = zip(names, columns, strict=True)
             cells = [_each(texts) if name in different else distinct(texts) for name, texts in named]
             mark(place, cells)
-            writer.write_batch(pa.record_batch(cells, schema=schema), row_group_size=BATCH)
+            writer.write_batch(pa.record_batch(cells, schema=schema), row_group_size=MOST)
             rows[place] += len(columns[0])
             report((place + share) / len(sources))
             first.clear()

@@ -100,8 +100,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Meter:
-    """`used` is the used share of the allowance. `spent_epsilon` is the guarantee if nothing more is asked: it holds
-    with `delta_now`, at any moment, even one chosen because of the answers."""
+    """How much of an allowance is used. `used` is the used share. `spent_epsilon` is the ε that is guaranteed if
+    nothing more is asked; that guarantee holds with `delta_now`, at any moment, even a moment chosen because of the
+    answers."""
 
     epsilon: Fraction
     delta: Fraction
@@ -161,7 +162,7 @@ def build_preview(query: AnyQuery, rule: filter.Rule, standing: Standing) -> Pre
 
 
 def round_up_two(value: Fraction) -> int:
-    """Rounded up to two figures: 1,234 becomes 1,300."""
+    """The amount as a whole number, rounded up to two figures: 1,234 becomes 1,300."""
     number = -(-value.numerator // value.denominator)
     grain = int(10 ** max(len(str(number)) - 2, 0))
     return -(-number // grain) * grain
@@ -198,8 +199,8 @@ def _plain(value: Json) -> Json:
 
 
 def claim_of(query: AnyQuery) -> JsonObject:
-    """What the ledger stores about a question: only public facts, and enough to understand it in ten years. Computed
-    once for a question, so nobody may change it."""
+    """What the ledger stores about a question: only public facts, and enough to understand the question in ten years.
+    The dict is cached with the question, so callers must not change it."""
     known = query.__dict__
     if "_claim" not in known:
         known["_claim"] = _claim_of(query)
@@ -231,7 +232,8 @@ def cuts_as_json(query: AnyQuery) -> list[JsonObject]:
 
 
 def _interval(stored: Json, labels: list[str]) -> Json:
-    """A stored range as tuples (low, high): one, or one for each label."""
+    """A stored range as a tuple (low, high), or a dict with such a tuple for each label; None for an answer without a
+    range."""
     if isinstance(stored, dict):
         return {label: tuple(stored[label]) for label in labels}
     return None if stored is None else tuple(stored)
@@ -273,7 +275,8 @@ def build_step_receipt(entry: Entry, burned: SessionStep) -> JsonObject:
 
 
 def build_receipt(entry: Entry) -> JsonObject:
-    """Everything needed to check the claim later against the ledger; docs/receipts.md explains each field."""
+    """The receipt of a charge: all that is needed to check the answer later against the ledger. docs/receipts.md
+    explains each field."""
     charge, outcome = entry.charge, entry.outcome
     return {
         "receipt": RECEIPT,
@@ -292,7 +295,8 @@ def build_receipt(entry: Entry) -> JsonObject:
 
 
 def asked(key: str, facts: Facts, given: JsonObject, reserve: Fraction) -> AnyQuery:
-    """The question as a page builds it. One that finds declarations and names no δ gets a tenth of the δ reserve."""
+    """The question that a page builds from a form's values `given`. If the question finds declarations and `given` has
+    no δ, it gets a tenth of the δ reserve."""
     if key not in catalogue:
         raise AllowanceError("query.unknown", key=str(key)[:60], keys=list(catalogue))
     kind = catalogue[key]
@@ -311,18 +315,19 @@ _asked = Lately(2048)  # a page asks for the same questions at every click
 
 
 def same_question(one: AnyQuery, other: AnyQuery) -> bool:
-    """Are these one question under the same bounds, perhaps at another ε and with another noise?"""
+    """Do both queries ask the same under the same bounds? They may differ in ε and in the kind of noise."""
     return identity(claim_of(one.with_noise(""))) == identity(claim_of(other.with_noise("")))
 
 
 def identity(claim: JsonObject) -> str:
-    """The part of a claim by which the ledger finds answers: it is the same at any ε and with any noise."""
+    """A hash of the claim without ε and noise. The ledger finds all answers to one question by this hash."""
     return repeats.question_of("", "", claim)
 
 
 def with_folded_names(claim: JsonObject, names: Iterable[str]) -> JsonObject:
-    """The claim with column names in one spelling if they differ only in capitals and spaces, in its parameters and
-    bounds. Equal texts in parameters change too. Two names of one table that would become equal stay."""
+    """The claim with every column name in its parameters and bounds spelled in one way: names that differ only in
+    capitals and spaces become equal. Other texts equal to a name change too. If two of `names` would become equal, both
+    stay."""
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(normal(name), []).append(name)
@@ -339,8 +344,8 @@ def with_folded_names(claim: JsonObject, names: Iterable[str]) -> JsonObject:
 
 
 def question_of(charge: Charge, facts: Facts) -> AnyQuery:
-    """The question of a table's charge, under the bounds in its claim. The last few are cached: rebuilding a large one
-    takes longer than drawing it."""
+    """The question of a table's charge, under the bounds in the charge's claim. The last few questions are cached:
+    rebuilding a large question takes longer than drawing its answer on the page."""
     cached = _kept.get(charge.hash)
     if cached is None or (cached[0], cached[0].repeated) != (facts, facts.repeated):
         return keep_question(charge, facts, _built(facts, charge.claim))
@@ -394,8 +399,8 @@ def _query_of(charge: Charge) -> AnyQuery | None:
 
 
 def facts_of(charge: Charge) -> Facts:
-    """The table's public facts as the claim states them. A question about an undeclared column states no columns; then
-    a placeholder stands in, since a schema needs one."""
+    """The table's public facts as the charge's claim states them. The claim of a question about an undeclared column
+    states no columns; then the schema gets a placeholder, since a schema needs a column."""
     claim = charge.claim
     header = tuple(dict.fromkeys([*claim["bounds"], *named_columns(claim["parameters"])]))
     bounds = claim["bounds"] or {claim["parameters"].get("column") or "-": Category(["-"]).as_json()}

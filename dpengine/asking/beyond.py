@@ -42,8 +42,8 @@ _WHOLE = 0.98  # a range as wide as this part of all that is possible says nothi
 def population_part(
     ledger: Ledger, budget: BudgetRecord, query: AnyQuery, body: JsonObject, requests: Sequence[str]
 ) -> JsonObject:
-    """What an answer about a random sample stores besides its own range: the range for the larger group, or why there
-    is none. `requests`: the charges of this click, the first one first."""
+    """What the answer to a question about a random sample stores besides its own range: the range for the larger group,
+    or why there is none. `requests`: the requests of this click's charges, the first one first."""
     if not query.facts.sample or query.answer_kind == "session":
         return {}
     charged = next((entry for name in requests if name and (entry := ledger.find(name)) is not None), None)
@@ -58,7 +58,8 @@ def population_part(
 
 
 def claimed(query: AnyQuery, answer: Released, raw: Sequence[int], past: Past, reserve: Fraction) -> tuple[Json, str]:
-    """The range for the larger group and what it rests on; or None and the reason."""
+    """Two values: the range for the larger group and the word for what that range rests on; or None and the word for
+    why there is none."""
     beta, moved = query.beta, Fraction(0)
     if not query.speaks_of_all:
         return None, "kind"
@@ -77,7 +78,7 @@ def claimed(query: AnyQuery, answer: Released, raw: Sequence[int], past: Past, r
 
 
 def _says_nothing(query: AnyQuery, found: Json) -> bool:
-    """Does every range contain nearly everything, so that it says nothing?"""
+    """Does every range in `found` contain nearly everything, so that the ranges say nothing?"""
     ranges = found.values() if isinstance(found, dict) else [found]
     limits = _limits(query)
     if limits is None:

@@ -43,7 +43,7 @@ OF_ROWS = 6  # the same for counts of ids
 
 
 class Checked(Protocol):
-    """The part of a table that these rules use."""
+    """The methods and facts of a table that the rules of this file use."""
 
     practice: bool
     facts: Facts
@@ -60,8 +60,8 @@ class Checked(Protocol):
 
 @dataclass(frozen=True)
 class WayOut:
-    """One way to go on after a refusal: ask another question (`query`), declare the columns anew (`schema`), or, with
-    neither, something that only the owner can say about the column."""
+    """One way to go on after a refusal: ask another question (`query`) or declare the columns anew (`schema`). With
+    neither, only the owner can say something about the column that helps."""
 
     kind: str  # code, words, widen, name_code, written, list, people, rows, more_rows, cut or fitting
     column: str
@@ -109,7 +109,7 @@ def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = Non
 
 
 def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
-    """The same, for the question's columns alone: whose rows they are is not considered."""
+    """As `doubts`, but only for whether cells fit; whether rows belong to people as declared is not considered."""
     doubted = fits.doubted(query) if query.gated else []
     if not doubted:
         return None
@@ -120,7 +120,7 @@ def column_doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | Non
 
 
 def _ways(fit: ColumnFit, schema: Schema) -> list[WayOut]:
-    """What may mend one column, the likeliest fix first."""
+    """What may mend the declaration of one doubted column, the likeliest fix first."""
     found, column, name = fit.found, fit.declared, fit.column
     assert found is not None
     ways = []
@@ -165,7 +165,8 @@ def with_code(column: Number, code: Fraction) -> Number:
 
 
 def with_unknown_words(column: Column) -> Column | None:
-    """The column, declared anew so that the usual words for “unknown” count as empty cells; None if it cannot be."""
+    """The column, declared anew so that the usual words for “unknown” count as empty cells; None if the column cannot
+    be declared so."""
     if isinstance(column, Number):
         return Number(**_parts(column) | {"words": True})
     if isinstance(column, Date):
@@ -181,7 +182,8 @@ def _parts(column: Number) -> JsonObject:
 
 
 def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQuery | None:
-    """The check that this number of questions about these columns buys first. None if none is needed, or too dear."""
+    """The check that `questions` questions about the columns `wanted` buy first. None if no check is needed, or if even
+    a rough check of one column is too dear."""
     if table.practice:
         return None
     fits, names = table.fits(), set(wanted)
@@ -200,16 +202,16 @@ def check_for(table: Checked, wanted: Iterable[str], questions: int = 1) -> AnyQ
 
 
 def _as_many(table: Checked, needed: Sequence[str]) -> AnyQuery | None:
-    """A rough check of as many of these columns as are affordable."""
+    """A rough check of as many of the columns `needed` as are affordable; None if not even one is."""
     checks = (_least(table, needed[:many], ROUGH, DEAR) for many in range(len(needed) - 1, 0, -1))
     return next(filter(None, checks), None)
 
 
 def id_check_for(table: Checked) -> AnyQuery | None:
-    """A separate rough check, bought before everything else; None if its result is known or it does not apply. For “one
-    row each” it counts the different values of an id-like column; for a known id, the people with more rows than count.
-    If people turn out to have more rows, everything bought before counts for all of a person's rows, at a multiple of
-    its price. So this check is cheap."""
+    """A separate rough check, bought before everything else; None if its result is known, if it does not apply or if it
+    is too dear. Under “one row each” the check counts the different values of id-like columns; for a declared id, the
+    people with more rows than count. If people turn out to have more rows, everything bought before counts for all of a
+    person's rows, at a multiple of its price. So this check is cheap."""
     unit, fits = table.facts.unit, table.fits()
     if table.practice or unit.person:  # made with one row each
         return None
@@ -225,7 +227,8 @@ def id_check_for(table: Checked) -> AnyQuery | None:
 
 
 def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: int) -> AnyQuery | None:
-    """The most exact useful check for `most` of the allowance; None if less exact than one row in `least`."""
+    """The most exact useful check of these columns for at most the share `most` of the allowance; None if that check
+    would be less exact than one row in `least`."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns), noise="")
     finest = table.least_priced(asked, Fraction(asked.most, FINE))
     if finest is not None and table.preview(finest).share <= most:
@@ -241,7 +244,8 @@ def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
 
 
 def _least(table: Checked, columns: Sequence[str], step: int, most: Fraction) -> AnyQuery | None:
-    """The check that is exact to one row in `step`; None if it takes more than `most` of the allowance."""
+    """The check of these columns that is exact to one row in `step`; None if it takes more than the share `most` of the
+    allowance."""
     asked = table.query("fit_checks", epsilon="1", columns=list(columns), noise="")
     check = table.least_priced(asked, Fraction(asked.most, step))
     return check if check is not None and table.preview(check).share <= most else None

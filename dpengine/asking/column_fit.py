@@ -79,23 +79,24 @@ class ColumnFit:
 
     @property
     def in_part(self) -> bool:
-        """Do some cells certainly not fit, or hold a code, but too few to refuse a question?"""
+        """Do some cells certainly not fit, or hold a usual code for “unknown”, but too few to refuse a question?"""
         found = self.found
         return found is not None and not (found.doubted or found.quiet) and (found.misfit.low > 0 or bool(self.codes))
 
     @property
     def rough(self) -> bool:
-        """Did the check find nothing, but could it have missed a small share?"""
+        """Did the check find no misfits, although it could have missed a small share of them?"""
         return self.found is not None and not (self.doubted or self.in_part or self.found.quiet)
 
     @property
     def may_hide(self) -> bool:
-        """Was it checked so roughly that it may have missed as many misfits as would refuse a question?"""
+        """Was the check so rough that it may have missed as many misfits as would refuse a question?"""
         return self.rough and self.hidden >= GATE
 
     @property
     def one_side(self) -> str:
-        """“above” or “below” if cells certainly lie beyond this end of the range and hardly any beyond the other."""
+        """“above” or “below” if cells certainly lie beyond that end of the declared range and hardly any beyond the
+        other end; else ""."""
         parts = {} if self.found is None else self.found.parts
         for side, other in (("above", "below"), ("below", "above")):
             if side in parts and parts[side].low > 0 >= parts[other].low and parts[other].high < parts[side].value:
@@ -104,20 +105,20 @@ class ColumnFit:
 
     @property
     def zeros(self) -> CellShare | None:
-        """The share of cells that are exactly 0, if it is certainly at least a tenth; else None."""
+        """The share of cells that are exactly 0, if that share is certainly at least a tenth; else None."""
         found = None if self.found is None else self.found.zeros
         return found if found is not None and found.low >= GATE else None
 
     @property
     def unknown(self) -> Fraction | None:
-        """About which share of cells holds no value, if it is certainly at least a tenth; else None."""
+        """About which share of cells holds no value, if that share is certainly at least a tenth; else None."""
         if self.found is None or isinstance(self.declared, ItemSet) or _fills(self.declared):
             return None
         return self.found.empty if self.found.empty >= max(GATE, self.found.sees / 2) else None
 
     def moves(self, query: AnyQuery) -> str:
-        """Whether the truth is “higher” or “lower” than the answer, because cells beyond the range count as its end.
-        Empty if that is not known, as when cells also hold a code."""
+        """“higher” or “lower”: where the truth lies, compared with the answer, because cells beyond the declared range
+        count as its end. "" if the side is not known, as when cells also hold a code."""
         if self.codes or not query.rises or query.answer_column != self.column or not (self.doubted or self.in_part):
             return ""
         if any(self.column in condition.columns() for condition in query.conditions()):
@@ -126,7 +127,8 @@ class ColumnFit:
 
     @property
     def named_code(self) -> Fraction | None:
-        """The code that `reason` names; None if it names cells that do not fit."""
+        """The code for “unknown” that `reason` names; None if `reason` names cells that do not fit, or if nothing was
+        found."""
         if self.found is None:
             return None
         if self.found.doubted_codes and self.found.misfit.low < self.found.codes[self.found.doubted_codes[0]].low:
@@ -137,7 +139,7 @@ class ColumnFit:
 
     def reason(self, query: AnyQuery | None = None) -> str:
         """Sentences on what is wrong with the column: a code, or the commonest kind of misfit; what such cells count
-        as; and on which side the truth then lies."""
+        as; and, with a `query`, on which side of its answer the truth lies. "" for an unchecked column."""
         if self.found is None:
             return ""
         if (code := self.named_code) is not None:
@@ -157,7 +159,7 @@ class ColumnFit:
         return f"{reason} {say(f'fit.reason.{side}')}" if side else reason
 
     def note(self, query: AnyQuery | None = None) -> str:
-        """The note on an answer about this column; empty if nothing is wrong."""
+        """The note about this column beside an answer; "" if nothing is wrong."""
         if self.state == UNCHECKED:
             return say("fit.note.unchecked", column=self.column)
         if self.found is None or self.found.quiet:
@@ -167,7 +169,7 @@ class ColumnFit:
         return self.words()
 
     def spared_note(self) -> str:
-        """The note on an answer that leaves out cells that do not fit."""
+        """The note about this column beside an answer that leaves out the column's misfits."""
         note = say("fit.note.spared", column=self.column, share=self.fitting_share())
         side = self.one_side
         return f"{note} {say(f'fit.note.spared_{side}', **declared_ends(self.declared))}" if side else note
@@ -186,20 +188,20 @@ class ColumnFit:
 
     @property
     def _looked_for(self) -> list[str]:
-        """The usual codes within its range that the check looked for, as text."""
+        """The usual codes for “unknown” that lie in the declared range and that the check looked for, as text."""
         codes = [bar.number for bar in bars(self.column, self.declared) if bar.name == "code"]
         return [figure(text_of(code)) for code in codes if code is not None]
 
     @property
     def hidden(self) -> Fraction:
-        """The share of cells that may not fit although the check found none."""
+        """The largest share of cells that may not fit, although the check found none; 1 for an unchecked column."""
         if self.found is None:
             return Fraction(1)
         return max(self.found.misfit.high, self.found.sees) if self.rough else self.found.misfit.high
 
     @property
     def fitting(self) -> Fraction:
-        """The estimated share of cells that fit."""
+        """The estimated share of cells that fit and hold no doubted code; 1 for an unchecked column."""
         if self.found is None:
             return Fraction(1)
         codes = sum((self.found.codes[code].value for code in self.found.doubted_codes), Fraction(0))
@@ -207,7 +209,7 @@ class ColumnFit:
 
     @property
     def hardly_fits(self) -> bool:
-        """Do so few cells fit that a question about just these is refused too?"""
+        """Do so few cells fit that a question about only the fitting cells is refused too?"""
         return self.doubted and self.fitting < FEW_FIT
 
     def fitting_share(self) -> str:
@@ -226,7 +228,7 @@ class ColumnFit:
 
 @dataclass(frozen=True)
 class Check:
-    """A paid check: what it found about each column, and how that was declared then."""
+    """A paid check: what it found about each column, and how each column was declared then."""
 
     bounds: JsonObject
     found: dict[str, ColumnFound]
@@ -246,7 +248,7 @@ class Fits:
     made: bool = False  # a bundled table, which fits by construction
 
     def of(self, name: str, declared: Column) -> ColumnFit:
-        """What the checks say about one column: the newest clear result, or else the newest."""
+        """What the checks say about one column: the newest clear result; if none is clear, the newest result."""
         if self.made:
             return ColumnFit(name, declared, MADE)
         own = [(check.found[name], check.bounds[name]) for check in self.checks if name in check.found]
@@ -259,32 +261,36 @@ class Fits:
         return [self.of(name, column) for name, column in columns]
 
     def answer(self, check: AnyQuery, unit: Unit) -> bool:
-        """Do the checks already say all that `check` would ask?"""
+        """Do the paid checks already say all that the check `check` would ask?"""
         asked = check.parameters()
         known = all(self.of(name, check.facts.schema[name]).checked for name in asked["columns"])
         return known and all(name in self.ids or self.crowded(unit) is not None for name in asked.get("ids") or ())
 
     def about(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """What the checks say about each column that the answer, or one part of it, is about."""
+        """What the checks say about each column that the answer is about; with `part`, only about the columns of that
+        part."""
         columns, about = query.facts.schema.columns, query.about(part)
         return self.all_of((name, column) for name, column in columns.items() if name in about)
 
     def doubted(self, query: AnyQuery, part: str = "") -> list[ColumnFit]:
-        """The doubted columns that refuse a question: where it counts only fitting cells, those that hardly any fit."""
+        """The doubted columns for which a question is refused. A column of which the question counts only fitting cells
+        is among them only if hardly any cells fit."""
         spared = query.where.fitting()
         found = [fit for fit in self.about(query, part) if fit.doubted]
         return [fit for fit in found if fit.column not in spared or fit.hardly_fits]
 
     @property
     def repeated(self) -> dict[str, tuple[int, int, int]]:
-        """Columns that look like ids and have repeated values, by the newest check of each."""
+        """The columns that look like ids and whose values repeat, by each column's newest check: the least and the most
+        different values, and about how many rows."""
         repeated: dict[str, tuple[int, int, int]] = {}
         for check in reversed(self.checks):
             repeated = {name: counts for name, counts in repeated.items() if name not in check.ids} | check.repeated
         return repeated
 
     def crowded(self, unit: Unit) -> CellShare | None:
-        """The share of people with more rows than count, by the newest check under this unit. None if unknown."""
+        """The share of people with more rows than count, by the newest check under this unit; None if no check counted
+        them."""
         declared = unit.as_json()
         return next((check.crowded for check in self.checks if check.crowded and check.unit == declared), None)
 
@@ -308,18 +314,19 @@ class Fits:
         return [say("fit.note.crowded", share=share.span(), most=most)]
 
     def cut_rows(self, query: AnyQuery) -> int | None:
-        """How many rows of a person count, if a tenth of people or more may have more: the headline then says so."""
+        """How many rows of a person count, for the headline; None unless a tenth of people or more may have more
+        rows."""
         share, many = self.crowded(query.facts.unit), bool(self.row_notes(query))
         return query.most_rows if many and (share is None or share.high >= GATE) else None
 
     @property
     def ids(self) -> set[str]:
-        """The columns whose different values were counted."""
+        """The columns whose different values some check counted."""
         return {name for check in self.checks for name in check.ids}
 
     def notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """All notes on an answer, or on one part of it: on rows of one person; on each column that does not fit; one
-        for all columns checked only roughly, and one for all unchecked."""
+        """All notes beside an answer, or beside one part of it: on rows of one person; on each column that does not
+        fit; one note for all columns checked only roughly, and one for all unchecked columns."""
         fits, notes = self.about(query, part), [*([] if part else self.row_notes(query)), *self.doubts(query, part)]
         whole = [fit for fit in fits if fit.column not in query.where.fitting()]
         for fit in whole:
@@ -329,14 +336,16 @@ class Fits:
         return [*notes, *filter(None, (rough_words(whole), unchecked_words(fits)))]
 
     def unknown_notes(self, query: AnyQuery, part: str = "") -> list[str]:
-        """Notes on conditions about columns in which many cells hold no value: those people count in the total."""
+        """Notes on columns in the question's conditions of which many cells hold no value: people without a value count
+        in the total."""
         asked = set[str]().union(*(condition.columns() for condition in query.conditions()))
         fits = [fit for fit in self.about(query, part) if fit.column in asked.difference(query.where.fitting())]
         unknown = [(fit.column, fit.unknown) for fit in fits if fit.unknown is not None]
         return [say("fit.note.unknown", column=name, share=percent(share)) for name, share in unknown]
 
     def doubts(self, query: AnyQuery, part: str = "") -> list[str]:
-        """What the checks say against the columns of a question; if it leaves out misfits, that it does."""
+        """A note for each column of the question that is doubted or has some misfits. Where the question leaves out a
+        doubted column's misfits, the note says so."""
         spared, notes = query.where.fitting(), []
         for fit in self.about(query, part):
             if fit.column in spared:
@@ -397,7 +406,8 @@ class _Paid:
 
 @remembered(256)
 def _check(paid: _Paid) -> Check | None:
-    """What a paid check found. Cached: a page needs it some twenty times, and a released answer never changes."""
+    """What a paid check found; None if the answer cannot be read. Cached: a page reads a check some twenty times, and a
+    released answer never changes."""
     entry = paid.entry
     query, raw = query_of(entry.charge), paid.outcome.body.get("raw")
     if not isinstance(query, FitChecks) or raw is None or len(raw) != query.numbers:  # with another list of codes
@@ -408,8 +418,9 @@ def _check(paid: _Paid) -> Check | None:
 
 
 def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
-    """The ids that certainly repeat. A column that may hold something else by its name, such as yes and no, counts only
-    if it certainly has more than a few different values; one that the owner named always counts."""
+    """The id columns whose values certainly repeat, as in `Fits.repeated`. A column that by its name may hold something
+    else, such as yes and no, must certainly have more than a few different values; a column that the owner named always
+    counts."""
     found, counted = query.repeated(drawn), query.different(drawn)
     guessed = {*numbering_people(found), *naming_people(found)}
     many = {name for name in found if surely_numbers_people(name) or counted[name][1] >= _MORE_THAN_FEW}
@@ -417,8 +428,9 @@ def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
 
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:
-    """What a check found, under the present declaration. Codes in the range, or the usual words for “unknown”, may be
-    declared since: they now count as empty, and the check knows how many they are. None after any other change."""
+    """What a check found about a column, read under its present declaration `declared`; None if the old result says
+    nothing about it. If codes in the range, or the usual words for “unknown”, were declared since, they now count as
+    empty, and the check knows how many there are."""
     now = declared.as_json()
     if before == now:
         return found
@@ -451,7 +463,8 @@ def _fills(declared: Column) -> bool:
 
 
 def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | None:
-    """The same question about only the cells that fit. None if hardly any fit, or if it takes no condition."""
+    """The same question about only the cells that fit; None if hardly any cells fit, or if the question takes no
+    condition."""
     doubted = list(doubted)
     if any(fit.hardly_fits for fit in doubted):
         return None
@@ -489,7 +502,7 @@ def _changed(name: str, before: JsonObject, now: JsonObject) -> str:
 
 
 def slip(column: Column) -> str:
-    """What may have gone wrong if cells do not fit: a guess from the declaration alone."""
+    """A sentence that guesses from the declaration alone what went wrong if cells do not fit."""
     if isinstance(column, Category | ItemSet):
         codes = all(str(value).strip().isdigit() for value in column.values)
         kind = "set" if isinstance(column, ItemSet) else "codes" if codes else "list"
@@ -501,7 +514,7 @@ def slip(column: Column) -> str:
 
 
 def declared_ends(column: Column) -> dict[str, str]:
-    """The ends of a declared range as text; "" for a list."""
+    """The two ends of a declared range as text, by name; two empty texts for a list."""
     if isinstance(column, Number | Date):
         write = day if isinstance(column, Date) else figure
         return {"lower": write(column.text(0)), "upper": write(column.text(column.size - 1))}
@@ -518,7 +531,8 @@ def declared_ends(column: Column) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ImpliedPeople:
-    """How many people an answer implies: from `low` to `high`, or at least `low`. False with probability β at most."""
+    """How many people an answer implies: from `low` to `high`, or at least `low`. The statement is false with
+    probability at most β."""
 
     declared: int
     low: int
@@ -535,7 +549,8 @@ class ImpliedPeople:
         return round_up_two(Fraction(self.low if self.high is None else (self.low + self.high) // 2))
 
     def note(self, place: str) -> str:
-        """A sentence for the answer that shows it ("far"), beside a promise ("planned"), or on the table's "card"."""
+        """A sentence for one of three places: beside the answer that shows the number ("far"), beside a promise
+        ("planned"), or on the table's own page ("card")."""
         facts = {"declared": self.declared, "low": self.low, "high": self.high, "chance": chance(self.beta)}
         return say(f"people.{place}_least" if self.high is None else f"people.{place}", **facts)
 
@@ -555,8 +570,8 @@ def kinds() -> list[str]:
 
 
 def far_off(answers: Iterable[Answer], declared: int) -> ImpliedPeople | None:
-    """Of these answers the newest that was asked with the declared number and shows it to be far off; first those that
-    imply both ends. None if there is none."""
+    """What the newest of these answers implies that was asked with the declared number and shows that number to be far
+    off. Answers that imply both ends come first. None if there is no such answer."""
     implied = (implied_by(answer) for answer in answers if answer.query.facts.about == declared)
     far = [people for people in implied if people is not None and people.far]
     return next((people for people in far if people.high is not None), far[0] if far else None)

@@ -69,7 +69,8 @@ class FigureNotes:
         self._notes: dict[frozenset[str], str] = {}
 
     def of(self, part: str = "") -> str:
-        """The notes on this part of the answer: whether it says nothing, and whether the cells of its columns fit."""
+        """The notes on one part of the answer, or on the whole answer: whether the range is so wide that it says
+        nothing, and whether the cells of the columns fit."""
         state, interval = self._state, self._interval
         if part and isinstance(interval, dict) and self._query.mute(interval.get(part), part):
             state = FEW
@@ -85,7 +86,7 @@ class FigureNotes:
 
 @dataclass(frozen=True)
 class BurnDownStep:
-    """The share of the allowance that was left after this many charges."""
+    """The share `left` of the allowance after the first `charges` charges."""
 
     at: str
     left: Fraction
@@ -115,14 +116,15 @@ def burn_down(ledger: Ledger, budget: BudgetRecord, most: int = MOST_STEPS) -> l
 
 @dataclass(frozen=True)
 class Fit:
-    """How many more such questions fit. `cheaper`: are these more than their present price suggests?"""
+    """How many more such questions the allowance admits. `cheaper`: will later ones take less than the present price,
+    so that more of them are admitted than the price suggests?"""
 
     more: int
     cheaper: bool
 
 
 def more_like_last(ledger: Ledger, budget: BudgetRecord) -> Fit | None:
-    """How many more questions like the last one fit; None before the first."""
+    """How many more questions like the last charged one the allowance admits; None before the first charge."""
     last = ledger.charges(budget.id, limit=1)
     if not last:
         return None
@@ -159,14 +161,15 @@ def statement_rows(ledger: Ledger, budget: BudgetRecord) -> Iterator[list[Json]]
 
 
 def sentence_of(charge: Charge) -> str:
-    """A charged question as a sentence in the reader's language, or as it was stored if it cannot be rebuilt."""
+    """The question of a charge as a sentence in the reader's language; if the question cannot be rebuilt, the stored
+    sentence."""
     as_stored = str(charge.claim.get("sentence", ""))
     query = None if current() == STORED else query_of(charge)
     return as_stored if query is None else query.sentence()
 
 
 def counted(charge: Charge, step: SessionStep | None = None) -> str:
-    """The cuts that apply to an answer as one sentence, from its row; "" without cuts."""
+    """One sentence with the cuts of an answer, as its charge or its step states them; "" without cuts."""
     claim = charge.claim if step is None else step.claim
     with stored():
         parts = [str(stated_cut["words"]) for stated_cut in claim["cuts"]]
@@ -174,7 +177,8 @@ def counted(charge: Charge, step: SessionStep | None = None) -> str:
 
 
 def cells_of(charge: Charge) -> dict[str, tuple[str, ...]]:
-    """For a question about 2 to LABELS columns: the cell that each label stands for. Else empty."""
+    """For a question about 2 to LABELS columns: for each label of the answer, the cell of every column. For any other
+    question an empty dict."""
     query = query_of(charge) if len(charge.claim.get("parameters", {}).get("columns") or ()) > 1 else None
     names, cells = ((), []) if query is None else query.cells()
     return dict(zip(query.labels(), cells, strict=True)) if query is not None and 1 < len(names) <= LABELS else {}
@@ -202,7 +206,7 @@ class AuditRow:
 
 
 def _act_of(row: JsonObject) -> tuple[str, str] | None:
-    """The table and a sentence for a row that is an owner's act, a step of a session, or about people."""
+    """The table and a sentence, for a row that is an act, a step of a session or about people. None for other rows."""
     kind, body = row["kind"], json.loads(row["body"])
     if kind in ACTS:
         act = Act.from_row(row)
@@ -249,7 +253,7 @@ def people_words(kind: str, body: JsonObject, actor: str) -> str:
 
 
 def _terms(body: JsonObject) -> list[str]:
-    """The questions and the last day of a share, as text; "" if it is for all questions and for good."""
+    """The questions and the last day of a grant, as texts; empty if it is for all questions and without an end."""
     patterns = [str(pattern) for pattern in body.get("questions", ALL_QUESTIONS)]
     terms = []
     for code, out in (("only", False), ("except", True)):
@@ -329,7 +333,7 @@ def account_lines(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def charge_of(receipt: Receipt) -> Charge:
-    """The charge that a receipt describes. The sums around it are missing: they stay in the ledger."""
+    """The charge that a receipt describes. The budget's sums are in the ledger alone, so here they are all 0."""
     return Charge(
         seq=receipt["charge"]["seq"],
         at=receipt["at"],
@@ -359,11 +363,11 @@ class Account:
         return Account(tuple((int(record["place"]), record["receipt"]) for record in records))
 
     def checked(self) -> list[str]:
-        """Check each receipt by itself."""
+        """Check each receipt without a ledger; one line of text for each."""
         return [_line(check_alone(receipt, charge_of(receipt))) for _, receipt in self.records]
 
     def against(self, ledger: str) -> list[str]:
-        """Check each receipt against a copy of a ledger."""
+        """Check each receipt against the copy of a ledger at the path `ledger`; one line of text for each."""
         with opened(Path(ledger)) as rows:
             return [_line(finding) for finding in check([receipt for _, receipt in self.records], rows)]
 

@@ -83,7 +83,8 @@ class Lanes:
             lane.pool.shutdown(wait=True, cancel_futures=True)
 
     def _next(self, lane: _Lane) -> None:
-        """Take and run the next piece of work. It is called once for each piece, so there is one."""
+        """Take and run the next waiting work of a queue. It is called once for each work that was put in, so the queue
+        is never empty."""
         with self._lock:
             person, own = next(iter(lane.waiting.items()))
             _, work = own.popleft()
@@ -104,9 +105,9 @@ def _turns(lane: _Lane) -> list[str]:
 
 
 def _state_of(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
-    """The state of a request, from the ledger and the workers' locks. If machines share a ledger, an interrupted
-    release is recorded there, once: then all machines report the same, and one that was only disconnected can store
-    nothing later."""
+    """The state of a request and its charge, from the ledger and the workers' locks. If machines share a ledger, an
+    interrupted release is recorded in the ledger, once: then all machines report the same state, and a machine that was
+    only disconnected can store nothing later."""
     entry = ledger.find(request)
     if entry is None:
         return "unknown", None
@@ -202,14 +203,15 @@ class Jobs:
                 raise
 
     def of(self, person: str) -> Jobs:
-        """The same jobs for one person: only their requests count."""
+        """The same jobs as one person sees them: only that person's requests are found."""
         theirs = copy(self)
         theirs._person = person
         return theirs
 
     @property
     def worker(self) -> str:
-        """The name under which this process charges. Others see by its lock that this process is alive."""
+        """The name under which this process charges. Other processes see by the lock of that name that this one is
+        alive."""
         name = self._worker.name
         if self._ledger.store.announce(name):
             refuse_apart(self._ledger.path.parent, self._ledger.store.others)
@@ -237,7 +239,8 @@ class Jobs:
             return self._running.jobs.get(self._key(request))
 
     def _key(self, request: str) -> str:
-        """The request with its person: two people may use the same id. Ids hold no line end."""
+        """The person and the request as one text, since two people may choose the same request. A request holds no line
+        end."""
         return f"{self._person}\n{request}" if self._person else request
 
     def counted(self) -> JobCounts:
@@ -249,11 +252,12 @@ class Jobs:
             return JobCounts(now.asked, dict(now.refused), waiting[False], waiting[True])
 
     def ahead(self, request: str) -> int:
-        """How many questions run before this one; 0 if it runs or is not in this process."""
+        """How many questions run before this one; 0 if this one runs, or is not in this process."""
         return max(self._running.lanes.ahead(self._key(request)) - 1, 0)
 
     def state(self, request: str) -> JobState:
-        """A request's state: from this process's memory, else from the ledger, so also after a reload or restart."""
+        """The state of a request: from this process's memory, else from the ledger. So it is known after a reload or a
+        restart too."""
         job, person = self._job(request), self._person
         if job is not None and not job.ended.is_set():
             return JobState(job.state)
@@ -313,7 +317,7 @@ class Jobs:
         tidy_notes(self._ledger.path.parent)
 
     def _note(self, name: str, waits: bool) -> None:
-        """Note on disk that a request waits or not, so that after a crash it is known that it was never charged."""
+        """Note on disk whether a request waits: after a crash these notes show which requests were never charged."""
         with suppress(AllowanceError):  # a charge, if there will be one, shows the same
             note_waiting(self._ledger.path.parent, self._worker.name, name, waits)
 

@@ -75,7 +75,8 @@ MOST_CURVES = 100  # answers that are searched for a curve
 
 @dataclass(frozen=True)
 class Reading:
-    """What several answers to one question say together; `value` and `interval` have the form of one answer's."""
+    """What several answers to one question say together. `value` and `interval` have the same form as those of one
+    answer."""
 
     kind: str  # averaged, shared (the intersection of the ranges) or apart (side by side)
     answers: tuple[Answer, ...]  # the combined ones, oldest first
@@ -97,8 +98,9 @@ def share_of(beta: Fraction, spend: int, draws: int) -> Fraction:
 def read_together(
     answers: Sequence[Answer], beta: Fraction, newest: Sequence[Answer] | None = None, count: int | None = None
 ) -> Reading:
-    """What answers to one question (the same except for ε) say together. `answers`: oldest first, all, or the first few
-    of each law and the `newest` of `count`. Leaving out others changes no range; fewer are then stated."""
+    """What answers to one question (the same except for ε and noise) say together. `answers`, oldest first, are all
+    answers; or the first few of each law, with the `newest` of `count` answers. Leaving out answers changes no stated
+    range; fewer ranges are then stated."""
     latest = tuple(answers if newest is None else newest)
     count = len(answers) if count is None else count
     return replace(_read(tuple(answers), latest, count, beta), newest=latest, count=count)
@@ -115,7 +117,8 @@ def _read(answers: tuple[Answer, ...], latest: tuple[Answer, ...], count: int, b
 
 
 def _parts(answer: Answer) -> set[str] | None:
-    """The names of an answer's parts, such as groups. If they are not declared, two answers may differ in them."""
+    """The names of an answer's parts, such as groups; None for an answer without parts. If the groups are not declared,
+    two answers to one question may have different parts."""
     return set(answer.interval) if isinstance(answer.interval, dict) else None
 
 
@@ -139,13 +142,14 @@ def _averaged(answers: tuple[Answer, ...], last: Answer, beta: Fraction) -> Read
 
 
 def _law(answer: Answer) -> Law:
-    """The ε and noise of an answer: draws with the same are averaged."""
+    """What two draws must share to be averaged: the noise, the ε and the number of drawn integers."""
     return answer.query.noise, answer.query.epsilon, len(answer.raw or ())
 
 
 def foreseen(answers: Sequence[Answer], query: AnyQuery, beta: Fraction) -> Json:
-    """The range after one more answer to `query`, if their mean stays the same. For plain counts its width does not
-    depend on the draws. Free: it uses only released answers."""
+    """The range that all answers would have together after one more answer to `query`, if their mean stays the same;
+    None if it cannot be computed. For plain counts the width of this range does not depend on the draws. Free: only
+    released answers are used."""
     laws = list(dict.fromkeys(map(_law, answers)))
     own = [law for law in laws if law[:2] == (query.noise, query.epsilon)]
     rows = [answer.raw for answer in answers if own and _law(answer) == own[-1] and answer.raw is not None]
@@ -168,7 +172,9 @@ def mean_of(rows: Sequence[tuple[int, ...]]) -> tuple[int | Fraction, ...]:
 
 
 def _shared(answers: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
-    """The intersection of the ranges of all answers; None if there are more answers than were read."""
+    """All answers read together: the newest value, moved into the intersection of all ranges. Without a range if some
+    answers were not read, or if nothing is guaranteed any more; the newest answer as it is if the ranges are
+    disjoint."""
     last, fails = answers[-1], count * beta
     common = _intersection([answer.interval for answer in answers])
     if common is None:
@@ -179,7 +185,7 @@ def _shared(answers: tuple[Answer, ...], count: int, beta: Fraction) -> Reading:
 
 
 def _intersection(ranges: Sequence[Json]) -> Json:
-    """The intersection of ranges; if they have labels, for each label. None if one is empty."""
+    """The intersection of ranges, for each label if they have labels; None if an intersection is empty."""
     if isinstance(ranges[0], dict):
         parts = {label: _overlap([part_of[label] for part_of in ranges]) for label in ranges[0]}
         return None if None in parts.values() else parts
@@ -192,15 +198,16 @@ def _overlap(ranges: Sequence[Interval]) -> Interval | None:
 
 
 def _inside(value: Json, ranges: Json) -> Json:
-    """The point of the range nearest to `value`: a mean may lie outside the intersection with earlier ranges."""
+    """The value, moved to the nearest point of its range: a mean may lie outside the intersection of ranges."""
     if isinstance(value, dict):
         return {label: _inside(part, ranges[label]) for label, part in value.items()}
     return min(max(value, ranges[0]), ranges[1])
 
 
 def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
-    """A stored answer, under the bounds in its claim, even if the table was declared anew since. Its range for a larger
-    group is left out if the people are not, or no longer, a random sample, or if more protection was declared since."""
+    """A stored answer, under the bounds in its claim, even if the table was declared anew since. The answer's range for
+    a larger group is left out if the people are not, or no longer, a random sample, or if more protection was declared
+    since."""
     answer = build_answer(question_of(entry.charge, facts), entry)
     if not answer.beyond:
         return answer
@@ -212,7 +219,8 @@ def answer_of(ledger: Ledger, facts: Facts, entry: Entry) -> Answer:
 
 
 def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry]:
-    """Answered charges for this table and budget with a question of these keys (patterns), newest first."""
+    """The answered charges of questions with these keys (patterns) to this table and budget, newest first; at most
+    `most`."""
     ledger, asked = asker.home.ledger, [key for key in catalogue if any(fnmatchcase(key, kind) for kind in keys)]
     entries = [
         entry for key in asked for entry in ledger.charges(asker.budget.id, asker.record.name, key=key, limit=most)
@@ -222,20 +230,21 @@ def entries_of_kinds(asker: Asker, keys: Sequence[str], most: int) -> list[Entry
 
 
 def answers_of_kinds(asker: Asker, keys: Sequence[str], most: int, but: str = "") -> list[Answer]:
-    """Their answers, newest first; without that of the request `but`."""
+    """The answers to questions with these keys (patterns), newest first; at most `most`, and without the answer to the
+    request `but`."""
     entries = entries_of_kinds(asker, keys, most)
     return [_own(asker, entry) for entry in entries if entry.charge.request != but]
 
 
 def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
-    """The latest answers to exactly this question, oldest first."""
+    """The latest answers to exactly this question at its ε, with any noise, oldest first."""
     noises = ("", *query.noises)
     entries = asker.home.ledger.answers_to(asker.budget.id, asker.record.name, claim_of(query), noises)
     return [_own(asker, entry) for entry in entries]
 
 
 def latest_to(asker: Asker, query: AnyQuery) -> list[Answer]:
-    """The latest answer to this question at any ε, if there is one."""
+    """A list with the latest answer to this question at any ε and with any noise; empty if there is none."""
     repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
     return [_own(asker, entry) for entry in repeats.newest[-1:]]
 
@@ -245,7 +254,8 @@ def _own(asker: Asker, entry: Entry) -> Answer:
 
 
 def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlready | None:
-    """What first looks say about a session's question: the narrowest promised range, else an estimate, else None."""
+    """What the paid first looks say about a session's question: the narrowest range that one of them promises. If none
+    promises a range, an estimate; if there is no estimate, None."""
     if query.ask is None:
         return None
     looks = [(answer.request_id, answer.value) for answer in bought if isinstance(answer.value, Look)]
@@ -265,7 +275,7 @@ def repeated_answers(asker: Asker, query: AnyQuery) -> Reading:
 
 
 def run_of(asker: Asker, run: str) -> PlanRun:
-    """The state of a plan, whether it runs in this process or another, or is stored."""
+    """The state of the plan `run`: from this process, from another one, or from the ledger."""
     jobs, rows = asker.home.jobs, []
     handed = jobs.state(run)
     for request in requests_of(run):
@@ -310,7 +320,7 @@ def synthetic_rows(asker: Asker, answer: Answer) -> Synthetic | FittedTable:
 
 
 def with_rows(asker: Asker, query: AnyQuery, work: Callable[[], Entry]) -> Callable[[], object]:
-    """The work for a question; if it makes a synthetic table, fitting its rows is queued at the end."""
+    """A function that does `work` and then, if the question makes a synthetic table, queues the fitting of its rows."""
     return (lambda: submit_rows(asker, build_answer(query, work()))) if query.makes_rows == "fitted" else work
 
 
@@ -332,7 +342,7 @@ def _progress(asker: Asker, answer: Answer) -> tuple[int, int] | None:
 
 
 def _curves(asker: Asker, answer: Answer) -> list[Curve]:
-    """Distributions of single columns in other paid answers; those that are mostly noise are left out."""
+    """The distributions of single columns in other paid answers. Distributions that are mostly noise are left out."""
     kinds = [key for key, kind in catalogue.items() if kind.spreads is not Answered.spreads]
     curves, schema = [], answer.query.facts.schema
     for other in answers_of_kinds(asker, kinds, MOST_CURVES, answer.request_id):

@@ -37,7 +37,8 @@ _SAVES = Fraction(9, 10)  # of the plan's price: a smaller saving is no reason t
 
 @dataclass(frozen=True)
 class Wish:
-    """A question as a page would ask it, and the accuracy that it must have, in the unit of its promise."""
+    """A question as a page would ask it, and the accuracy `amount` that it must have, in the unit of the question's
+    promise."""
 
     query: AnyQuery
     amount: Fraction
@@ -56,7 +57,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class PlanLine:
-    """A wish, and the question at the least ε that is so accurate. `query` is None if no ε is."""
+    """A wish, and its question at the least ε that is accurate enough. `query` is None if no ε is enough."""
 
     wish: Wish
     query: AnyQuery | None
@@ -88,7 +89,8 @@ class Priced:
 
     @property
     def over(self) -> Fraction:
-        """The share by which the plan exceeds what is left. 0 if it fits, or if only the δ reserve is too small."""
+        """The share by which the plan exceeds what is left. 0 if the plan is affordable, or if only the δ reserve is
+        too small."""
         return max(self.used + self.share + self.keep - 1, Fraction(0))
 
     @property
@@ -106,7 +108,8 @@ class Priced:
 
 @dataclass(frozen=True)
 class Relief:
-    """How changing one row would make the plan fit: by a looser promise, or (None) only by removing it."""
+    """How changing the row at `place` alone would make the plan affordable: by a looser promise `amount`, or (None)
+    only by removing the row."""
 
     place: int
     amount: Fraction | None
@@ -159,8 +162,9 @@ class Planner:
         return best
 
     def _least(self, wishes: Sequence[Wish], as_asked: bool) -> Priced:
-        """Each wish at its least price, with the noises of least ε or those of least Rényi loss, whichever makes the
-        plan cheaper. With `as_asked`, wishes whose accuracy was not changed stay as they are."""
+        """The plan's price with each wish at its least ε and with the cheaper of two noises for the whole plan: the
+        noises of least ε or those of least Rényi loss. With `as_asked`, wishes whose accuracy was not changed stay as
+        they are."""
         by_epsilon, by_renyi = (self._by(key, wishes, as_asked) for key in (_least_epsilon, _least_renyi))
         first = self._priced(by_epsilon)
         if by_renyi == by_epsilon or self._rule.c is None:
@@ -198,11 +202,12 @@ class Planner:
         return Priced(tuple(lines), before, share, cost_now, self._keep, filter.admits(self._rule, totals))
 
     def redistributed(self, wishes: Sequence[Wish]) -> list[Wish] | None:
-        """The wishes with one factor on all promises not locked, so that the plan just fits; None if none does."""
+        """The wishes with all promises that are not locked multiplied by one factor, so that the plan is just
+        affordable; None if no factor is enough."""
         return self._scaled(wishes, [place for place, wish in enumerate(wishes) if not wish.locked])
 
     def reliefs(self, wishes: Sequence[Wish]) -> list[Relief]:
-        """For each row that can make the plan fit if it alone is changed: how. Other rows are left out."""
+        """For each row that makes the plan affordable if it alone is changed: how. Other rows are left out."""
         reliefs = []
         for place, wish in enumerate(wishes):
             alone = None if wish.locked else self._scaled(wishes, [place])
@@ -212,16 +217,16 @@ class Planner:
         return reliefs
 
     def fixed_price(self, wishes: Sequence[Wish]) -> Fraction | None:
-        """The ε of exactly this plan, at the budget's δ, by numerical accounting with noises of finite ε. It is valid
-        only if the plan is not changed. None if it cannot be computed."""
+        """The ε of exactly this plan, at the budget's δ, by numerical accounting with noises of finite ε. This ε is
+        valid only if the plan is not changed. None if it cannot be computed."""
         queries = [option[0] for _, option in self._by(_least_epsilon, wishes) if option is not None]
         if not all(query.parts_apart for query in queries):
             return None
         return pld.epsilon_of([query.loss() for query in queries], self._rule.delta)
 
     def _options(self, wish: Wish) -> list[_Option]:
-        """The question at its least ε for each of its noises, with the cost. Empty if no ε suffices. Cached, because a
-        search prices the same rows many times."""
+        """A wish's question at its least ε, once for each noise that it can have, with its cost. Empty if no ε is
+        enough. Cached, because a search prices the same rows many times."""
         key = (id(wish.query), wish.amount)
         if key not in self._known:
             options = []
@@ -258,7 +263,7 @@ def _least_renyi(option: _Option) -> tuple[Fraction, bool]:
 
 
 def round_up_amount(amount: Fraction) -> Fraction:
-    """The amount rounded up to three digits, or to a whole number if that is longer, so that a person can type it."""
+    """The amount rounded up to three figures, which a person can type."""
     if amount <= 0:
         return Fraction(0)
     grain = decade(amount) / 100

@@ -50,7 +50,7 @@ Receipt = JsonObject
 
 @dataclass(frozen=True)
 class Finding:
-    """The result for one receipt: a sentence, and a sentence for each field that differs."""
+    """The result for one receipt: one sentence, and one more for each field that differs from the ledger."""
 
     ok: bool
     name: str  # the start of its charge's hash
@@ -98,7 +98,8 @@ def check(
 
 
 def check_alone(receipt: Receipt, charge: Charge) -> Finding:
-    """Check a receipt without a ledger: do its loss, its promise and its cuts follow from its parameters?"""
+    """Check a receipt without a ledger: do its loss, its promise and its cuts follow from its parameters? The result is
+    a sentence."""
     if receipt.get("receipt") != RECEIPT:
         return _finding(receipt, "verify.version")
     if not _recomputable(charge.claim):
@@ -224,7 +225,8 @@ def _recomputable(claim: JsonObject) -> bool:
 
 
 def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
-    """A message code if a charge's claim contradicts its budget or the question built from it; None if all agree."""
+    """The message code of the fault if a charge's claim contradicts its budget or the question rebuilt from it; None if
+    all agree, or if this program no longer has the mechanism in that version."""
     claim = charge.claim
     try:
         alike = Unit.from_json(claim["unit"]).may_share(budget.unit or {})
@@ -248,7 +250,7 @@ def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
 
 
 def step_fault(charge: Charge, burned: SessionStep) -> str | None:
-    """What is wrong with a step's claim as an answer of its session, as a message code; None if nothing."""
+    """The message code of the fault if a step's claim is not that of an answer of its session; None if all agree."""
     if not _recomputable(charge.claim):
         return None
     try:

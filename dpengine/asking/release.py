@@ -41,7 +41,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Release:
-    """One charge to be made (`reserve_args`), and then how to compute its statistic and draw its answer."""
+    """One charge to be made (`reserve_args`), how its statistic is read (`read`), and how its answer is drawn from it
+    (`draw`)."""
 
     reserve_args: Reservation
     read: Callable[[], Any]
@@ -49,7 +50,7 @@ class Release:
 
 
 class Home(Protocol):
-    """The part of the workspace that a release uses; a table uses more of it (`table.TableHome`)."""
+    """The methods of the workspace that a release uses; a table uses more of them (`table.TableHome`)."""
 
     @property
     def ledger(self) -> Ledger: ...
@@ -109,8 +110,9 @@ class Asker:
         seen: int | None = None,
         with_request: str = "",
     ) -> Callable[[], None]:
-        """The same for a plan: a function that charges all its questions together or none, then draws them one after
-        the other. `run` names the plan; the share `keep` of the allowance must be left."""
+        """A function that charges all questions of a plan together or none, then draws them one after the other. `run`
+        names the plan; the share `keep` of the allowance must be left. `seen` and `with_request` are as in
+        `work_for`."""
         if not queries:
             raise AllowanceError("plan.empty")
         if len(queries) > MOST_ROWS:
@@ -128,8 +130,8 @@ class Asker:
     def prepared(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Release]:
-        """A function that makes the `Release`. The thread that charges calls it: its process is named as the worker. A
-        question that this table cannot answer is refused before, in the caller's thread."""
+        """A function that makes the `Release`. The thread that charges calls that function, so its process is named as
+        the worker. A question that this table cannot answer is refused at once, in the caller's thread."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
         refuse_hopeless(query)
@@ -164,7 +166,7 @@ class Asker:
         self.home.open_budget(self.budget, self.actor)
 
     def _same(self, facts: Facts) -> bool:
-        """Are these the table's own facts? The order and the names of listed values must agree too."""
+        """Are `facts` the table's own facts? The order and the names of listed values must agree too."""
         return facts == self.facts and canonical(facts.schema.as_json()) == canonical(self.facts.schema.as_json())
 
 
@@ -175,7 +177,8 @@ def charge_and_draw(
     draw: Callable[[Statistic], JsonObject],
     patience: float = PATIENCE,
 ) -> Entry:
-    """Charge, compute, draw, store. A request that was charged before gets its stored outcome, and no second draw."""
+    """Charge, read the statistic, draw, store. If the request was charged before, its stored outcome is returned and
+    nothing is drawn again."""
     with in_hand(reserve_args["worker"], reserve_args["request"]):
         charge = ledger.reserve(**reserve_args)
         if charge.fresh:

@@ -96,7 +96,8 @@ class Session:
         return self.entry.charge.request
 
     def look(self, newest: int | None = None) -> tuple[State, bool, list[Taken]]:
-        """The number of used steps; whether the session is over; and its steps in order, all or the newest."""
+        """Three values: the number of steps paid for and used; whether the session is over; and the used steps in
+        order, all or only the `newest` ones."""
         burned = self.ledger.steps(self.request, newest)
         before = 0 if not burned or burned[0].index == 1 else self._choices_before(burned[0].index)
         steps, since = [], self.others_from
@@ -113,30 +114,31 @@ class Session:
 
     @property
     def others_from(self) -> int | None:
-        """The number of the first ledger row that released something else about these people since; None if there is
-        none. That is a charge after the session's charge, or an answer after the session was opened or first asked. An
-        earlier answer belongs to a charge that counts anyhow: one in `past`, such as a first look charged with the
-        session, or a later one."""
+        """The number of the first later ledger row that released something else about these people; None if there is no
+        such row. That row is a charge after the session's charge, or an answer after the session was opened or first
+        asked. An earlier answer belongs to a charge that counts anyhow: a charge in `past`, such as a first look
+        charged with the session, or a later charge."""
         own, opened, first = self.entry.charge, self.entry.outcome, self.ledger.first_step(self.request)
         answered = own.seq if opened is None else opened.seq if first is None else min(opened.seq, first)
         return self.ledger.other_since(own.budget, own.seq, answered, self.request)
 
     @property
     def withdrawn(self) -> bool:
-        """Was more protection declared since it was opened? That ends it. It also withdraws every claim beyond the
-        table itself, because rows of one person are not independent."""
+        """Was more protection declared since the session was opened? More protection ends the session. It also
+        withdraws every statement about the larger group, because rows of one person are not independent."""
         since = self.ledger.protected_since(self.entry.charge.budget)
         return since is not None and since > self.entry.charge.seq
 
     def ask(self, ask: Json, step: str, checked: bool = False) -> Taken:
-        """The answer to the next question. The same step id always has the same answer; a new one uses up a question.
-        With `checked`, a question about a doubted or unchecked column is refused and uses up none."""
+        """The answer to the session's next question `ask`. The same step id always has the same answer; a new step id
+        uses up a question. With `checked`, a question about a doubted or unchecked column is refused and uses up
+        none."""
         burned = self._work_for(ask, step, checked)()
         return self._taken(burned, self._choices_before(burned.index), self.others_from)
 
     def answer(self, ask: Json, step: str, checked: bool = False) -> KnownAlready | Taken:
-        """What a first look says about the question, if that leaves little doubt (`KnownAlready.doubtful`) or no
-        question is left: free. Otherwise the next answer. Released figures and public facts alone decide which."""
+        """Free, what a first look says about the question, if that leaves little doubt (`KnownAlready.doubtful`) or no
+        question is left; otherwise the session's next answer. Released figures and public facts alone decide which."""
         asked = self.query.asking(ask)
         known, (used, ended, _) = self.known(asked), self.ledger.progress(self.request)
         over = ended or used >= self.query.questions
@@ -165,11 +167,11 @@ class Session:
         return None
 
     def submit(self, ask: Json, step: str, checked: bool = False) -> None:
-        """Ask in a background thread; `job` finds the answer by its step id."""
+        """Ask the question `ask` in a background thread; `job` finds the answer by the step id `step`."""
         self.jobs.submit(self._name(step), self._work_for(ask, step, checked), turn=self.entry.charge.actor)
 
     def job(self, step: str) -> JobState:
-        """The state of a step, whether it runs in this process or another, or is stored."""
+        """The state of the step with this id: from this process, from another one, or from the ledger."""
         handed = self.jobs.state(self._name(step))
         burned = self.ledger.step(self.request, step)
         if burned is None:
@@ -243,8 +245,8 @@ class Session:
         return "done" if burned.outcome.kind == "part" else "lost"
 
     def _taken(self, burned: SessionStep, choices: int, since: int | None) -> Taken:
-        """A step with its state and answer. `choices`: steps before it that asked “which is largest”; `since`:
-        `others_from`."""
+        """A used step with its state and answer. `choices`: how many steps before this one asked “which is largest”.
+        `since`: the row `others_from`."""
         body = burned.outcome.body if burned.outcome is not None else {}
         interval = body.get("interval")
         state, query, value = self._state(burned), self.query.again(burned.claim), body.get("value")
@@ -255,7 +257,8 @@ class Session:
         return Taken(*step, state, query, value, ends, receipt, burned.seq, population)
 
     def _claim(self, burned: SessionStep, choices: int, since: int | None) -> Width | None:
-        """What the answer claims about the larger group, counting all that was released before its step."""
+        """How far a step's answer may lie from the larger group, counting all that was released before the step; None
+        where nothing is guaranteed."""
         if self.withdrawn:
             return None
         others = None
@@ -270,7 +273,7 @@ class Session:
 
 
 def _around(query: AdaptiveSession, value: Json, width: Fraction) -> tuple[float, float] | None:
-    """The range of a value, in the question's own unit; None if the answer is no number."""
+    """The range of this width on both sides of a value, in the question's own unit; None if the answer is no number."""
     if not isinstance(query.ask, Share | Average):
         return None
     low, high, reach = query.ask.low, query.ask.low + query.ask.width, width * query.ask.width
@@ -299,7 +302,8 @@ def step_claim(query: AdaptiveSession) -> JsonObject:
 
 
 def refuse_hopeless(query: AnyQuery) -> None:
-    """Refuse a session so noisy that guessing would do as well, and a session's answer asked without the session."""
+    """Refuse a session so noisy that guessing would do as well. Refuse also a session's question that is asked outside
+    its session."""
     if not isinstance(query, AdaptiveSession):
         return
     if query.ask is not None:
@@ -320,8 +324,9 @@ def fitted(
     past: Past = Past.NOTHING,
 ) -> AdaptiveSession:
     """The session with the least noise that moves the meter by at most `share`. BEST takes the kind of noise that
-    promises more now, from public facts and the ledger's sums; for the lecture's formula `share` also bounds its part
-    of the budget's ε. Answers are rounded if that improves the claim about the larger group, after `past`."""
+    promises more now, from public facts and the ledger's sums; for the lecture's formula `share` also bounds the
+    session's ε, as a share of the budget's ε. Answers are rounded if that narrows the range for the larger group, after
+    the `past` releases."""
     options: list[AdaptiveSession] = []
     refused: AllowanceError | None = None
     for kind in ("laplace", "gaussian") if calibration == BEST else (calibration,):
@@ -359,7 +364,8 @@ def _fitted(
 
 
 def most_questions(make: Callable[[int], AdaptiveSession], alpha: Fraction) -> int:
-    """The most questions for which every answer is within alpha of the table's own; 0 if not even one is."""
+    """The most questions for which every answer is within `alpha` of the table's own value; 0 if not even one is.
+    `make` builds the session with a number of questions."""
 
     def fine(questions: int) -> bool:
         try:

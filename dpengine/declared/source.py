@@ -23,7 +23,8 @@ SCHEMES = ("postgresql", "postgres")
 USUAL_PORT = 5432
 ENCRYPTED = ("disable", "prefer", "require", "verify-full")  # libpq's words for how a connection is encrypted
 LONGEST = 500
-_SPARK = r"(?:spark|sc)://[0-9A-Za-z._-]+(?::[0-9]{1,5})?"
+_PORT = r"[0-9]{1,4}|[1-5][0-9]{4}|6(?:[0-4][0-9]{3}|5(?:[0-4][0-9]{2}|5(?:[0-2][0-9]|3[0-5])))"  # up to 65535
+_SPARK = rf"(?:spark|sc)://[0-9A-Za-z._-]+(?::(?:{_PORT}))?"
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 

@@ -37,7 +37,7 @@ from dpengine.statistics.raw_needs import RawNeed
 
 Statistic = TypeVar("Statistic")
 
-CONNECT = "sc://"
+CONNECT, CONNECT_SECONDS = "sc://", 5
 BROKEN = (PySparkException, Py4JError, OSError)
 _numbers = count()
 for _logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -172,9 +172,16 @@ class SparkEngine:
 def _connected(master: str) -> SparkSession:
     """A session through Spark Connect, possible beside a Spark of this process. If the server does not answer, this
     fails after some seconds; PySpark itself would try for ten minutes."""
+    import grpc
+    from pyspark.sql.connect.client.core import DefaultChannelBuilder
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession as Connected
 
+    with DefaultChannelBuilder(master).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(timeout=CONNECT_SECONDS)
+        except grpc.FutureTimeoutError:
+            raise ConnectionError from None
     session = Connected.builder.remote(master).create()
     session.client.set_retry_policies([DefaultPolicy(max_retries=6, max_backoff=4000)])
     return cast(SparkSession, session)

@@ -88,7 +88,7 @@ def test_a_lake_is_a_path_and_the_spark_that_reads_it() -> None:
         with pytest.raises(AllowanceError) as refused:
             dp.Source("spark", **given)  # type: ignore[arg-type]
         assert refused.value.code == code
-    for address in ("spark://a,b:7077", "sc://host/;token=x", "local[*]", "yarn"):
+    for address in ("spark://a,b:7077", "sc://host/;token=x", "local[*]", "yarn", "sc://host:65536"):
         with pytest.raises(AllowanceError) as refused:
             dp.Source(address, path="/data")
         assert refused.value.code == "source.address"

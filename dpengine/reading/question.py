@@ -593,8 +593,8 @@ class Question(Proportions):
             return self._list_by_number(where, lists, names) or self._crosstab(
                 where, [self._plain_ref(name) for name in names]
             )
-        named = {cond.column for cond in self.conds if len(cond.labels) == 1 and not cond.negated}
-        if len(lists) == 1 and not self.by and lists[0][1] in named and self.is_a(lists[0][1], Category):
+        sure = {cond.column for cond in self.conds if len(cond.labels) == 1 and not cond.negated}
+        if len(lists) == 1 and not self.by and lists[0][1] in sure and self.is_a(lists[0][1], Category):
             self._take(lists, lists[0][1])  # “seats in the gallery”, of `seat_area`
             return [("count", self._asked(where))]
         if (

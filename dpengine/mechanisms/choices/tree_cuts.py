@@ -64,7 +64,7 @@ class TreeCuts(NoiseKind):
     beta: Fraction
 
     @property
-    def shape(self) -> count_tree.Shape:
+    def shape(self) -> count_tree.TreeShape:
         return count_tree.balanced(self.asked.size)
 
     @property
@@ -183,7 +183,7 @@ class TreeCuts(NoiseKind):
 
 
 @lru_cache(maxsize=256)
-def _fit_reaches(shape: count_tree.Shape, known: bool, root: Fraction, scale: Fraction, beta: Fraction) -> Floats:
+def _fit_reaches(shape: count_tree.TreeShape, known: bool, root: Fraction, scale: Fraction, beta: Fraction) -> Floats:
     return weighted_reaches(scale, *count_tree.tree_arrays(shape, known, root), beta)
 
 

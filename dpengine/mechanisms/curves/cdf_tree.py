@@ -98,7 +98,7 @@ class CdfTree(OfCounts):
         return tuple(place * size // self.leaves for place in range(self.leaves))
 
     @property
-    def shape(self) -> count_tree.Shape:
+    def shape(self) -> count_tree.TreeShape:
         return (count_tree.from_left if self.everyone is None else count_tree.balanced)(self.leaves)
 
     @property
@@ -244,6 +244,6 @@ def _whole(best: Fraction, reach: float) -> tuple[int, tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _fitted(shape: count_tree.Shape, known: bool, noise: Added, draws: int, beta: Fraction) -> tuple[float, ...]:
+def _fitted(shape: count_tree.TreeShape, known: bool, noise: Added, draws: int, beta: Fraction) -> tuple[float, ...]:
     """How far least squares over the mean of `draws` draws can be off in every cell, except with probability β."""
     return noise.mixed_reaches(*count_tree.tree_arrays(shape, known, Fraction(0)), draws, beta)

@@ -72,7 +72,7 @@ NodeRanges = tuple[NodeRange, ...]
 
 
 @dataclass(frozen=True)
-class Shape:
+class TreeShape:
     """A tree of this many cells, `branches` (B) at each node."""
 
     leaves: int
@@ -92,18 +92,18 @@ class Shape:
 
 
 @lru_cache(maxsize=64)
-def balanced(leaves: int) -> Shape:
+def balanced(leaves: int) -> TreeShape:
     """For the least noise in a sum of about L(B−1) nodes of scale ∝ L."""
-    shapes = (Shape(leaves, branches) for branches in range(2, max(leaves, 2) + 1))
+    shapes = (TreeShape(leaves, branches) for branches in range(2, max(leaves, 2) + 1))
     return min(shapes, key=lambda shape: (shape.levels**3 * (shape.branches - 1), shape.branches))
 
 
 @lru_cache(maxsize=64)
-def from_left(leaves: int) -> Shape:
+def from_left(leaves: int) -> TreeShape:
     """Where the number of all rows is not public: the W nodes of the last level are added up from the left, W/2 on
     average. In a block of B children both ends are known, so a sum of i has the variance i(B−i)/B, B/6 on average. The
     least L²·(W/2 + (L−1)·B/6); so W is smaller than in `balanced`, and B larger."""
-    shapes = (Shape(leaves, branches) for branches in range(2, max(leaves, 2) + 1))
+    shapes = (TreeShape(leaves, branches) for branches in range(2, max(leaves, 2) + 1))
     return min(
         shapes,
         key=lambda shape: (
@@ -113,7 +113,7 @@ def from_left(leaves: int) -> Shape:
     )
 
 
-def nodes_of(cells: list[int], shape: Shape) -> list[int]:
+def nodes_of(cells: list[int], shape: TreeShape) -> list[int]:
     """Every node's count, the cells first."""
     nodes: list[int] = []
     for _ in range(shape.levels):
@@ -123,7 +123,7 @@ def nodes_of(cells: list[int], shape: Shape) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def sums(shape: Shape, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
+def sums(shape: TreeShape, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
     """For every cell the nodes that add up to the number at or below it, and whether the number of all rows is
     added."""
     branches, levels, widths = shape.branches, shape.levels, shape.widths
@@ -147,12 +147,12 @@ def sums(shape: Shape, from_all: bool) -> tuple[tuple[NodeRanges, bool], ...]:
 
 
 @lru_cache(maxsize=64)
-def lengths(shape: Shape, from_all: bool) -> tuple[int, ...]:
+def lengths(shape: TreeShape, from_all: bool) -> tuple[int, ...]:
     """The number of nodes in the sum for each cell."""
     return tuple(sum(part.end - part.first for part in parts) for parts, _ in sums(shape, from_all))
 
 
-def sums_of(drawn: Sequence[int | Fraction], shape: Shape, everyone: int | None) -> list[int | Fraction]:
+def sums_of(drawn: Sequence[int | Fraction], shape: TreeShape, everyone: int | None) -> list[int | Fraction]:
     """The number at or below every cell, as a sum of nodes; `everyone`: the number of all rows, if it is public."""
     below = []
     for parts, from_all in sums(shape, everyone is not None):
@@ -186,7 +186,7 @@ class _Tree(Generic[Number]):
 
 
 @lru_cache(maxsize=64)
-def _tree(shape: Shape) -> _Tree[Fraction]:
+def _tree(shape: TreeShape) -> _Tree[Fraction]:
     branches, variances = shape.branches, [(Fraction(1),) * shape.leaves]
     for _ in range(shape.levels - 1):
         below = variances[-1]
@@ -196,7 +196,7 @@ def _tree(shape: Shape) -> _Tree[Fraction]:
 
 
 @lru_cache(maxsize=64)
-def _rough(shape: Shape) -> _Tree[float]:
+def _rough(shape: TreeShape) -> _Tree[float]:
     """The tree in floats. Their errors are far below what `tree_arrays` rounds up."""
     exact = _tree(shape)
     levels = tuple(tuple(map(float, level)) for level in exact.variances)
@@ -204,7 +204,7 @@ def _rough(shape: Shape) -> _Tree[float]:
 
 
 @lru_cache(maxsize=64)
-def fitted_tree(drawn: tuple[int | Fraction, ...], shape: Shape, everyone: int | None) -> tuple[Fraction, ...]:
+def fitted_tree(drawn: tuple[int | Fraction, ...], shape: TreeShape, everyone: int | None) -> tuple[Fraction, ...]:
     """The number at or below every cell, by least squares over all nodes."""
     tree = _tree(shape)
     up: list[list[Fraction]] = []
@@ -301,7 +301,7 @@ def _variance(branches: int, level: int, cells: int) -> Fraction:
 
 
 @lru_cache(maxsize=64)
-def tree_arrays(shape: Shape, known: bool, root: Fraction) -> tuple[Floats, Floats]:
+def tree_arrays(shape: TreeShape, known: bool, root: Fraction) -> tuple[Floats, Floats]:
     """The sizes of `_weights_of`, rounded up, and how often each occurs: a row for each cell, padded with 0."""
     rows = [_weights_of(_rough(shape), cells, known, root) for cells in range(1, shape.leaves + 1)]
     most = max(1, *(len(row) for row in rows))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpengine.mechanisms.curves import count_tree
-from dpengine.mechanisms.curves.count_tree import Shape, balanced, from_left
+from dpengine.mechanisms.curves.count_tree import TreeShape, balanced, from_left
 from dpengine.noise import tails
 from dpengine.noise.coins import SystemCoins
 from dpengine.noise.tails import weighted_reaches
@@ -16,13 +16,13 @@ from dpengine.noise.tails import weighted_reaches
 Matrix = list[list[Fraction]]
 
 
-def tree_weights(shape: Shape, known: bool, root: Fraction) -> list[count_tree.Weights[Fraction]]:
+def tree_weights(shape: TreeShape, known: bool, root: Fraction) -> list[count_tree.Weights[Fraction]]:
     """The weights of every cell's sum; `known`: the number of all rows is public."""
     tree = count_tree._tree(shape)
     return [count_tree._weights_of(tree, cells, known, root) for cells in range(1, shape.leaves + 1)]
 
 
-def nodes(shape: Shape) -> list[list[int]]:
+def nodes(shape: TreeShape) -> list[list[int]]:
     """Which cells each node holds, from the nodes of single cells."""
     cells = range(shape.leaves)
     single = [count_tree.nodes_of([int(cell == one) for cell in cells], shape) for one in cells]
@@ -44,7 +44,7 @@ def solved(matrix: Matrix) -> list[list[Fraction]]:
     return [row[size:] for row in matrix]
 
 
-def by_hand(shape: Shape, known: bool) -> tuple[Matrix, list[Fraction]]:
+def by_hand(shape: TreeShape, known: bool) -> tuple[Matrix, list[Fraction]]:
     """For every cell its weights of all nodes, and of the number of all rows (Lagrange's multiplier, where known)."""
     held, leaves = nodes(shape), shape.leaves
     size = leaves + known
@@ -62,8 +62,8 @@ def by_hand(shape: Shape, known: bool) -> tuple[Matrix, list[Fraction]]:
 
 
 @pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("shape", [*map(balanced, (1, 2, 3, 5, 11, 17, 26)), *(Shape(11, b) for b in (2, 3, 4, 8))])
-def test_it_equals_a_solver_of_the_normal_equations(shape: Shape, known: bool) -> None:
+@pytest.mark.parametrize("shape", [*map(balanced, (1, 2, 3, 5, 11, 17, 26)), *(TreeShape(11, b) for b in (2, 3, 4, 8))])
+def test_it_equals_a_solver_of_the_normal_equations(shape: TreeShape, known: bool) -> None:
     """Values and weights alike, to the last digit; also where the last block is not full."""
     leaves = shape.leaves
     by_node, by_all = by_hand(shape, known)
@@ -91,7 +91,7 @@ def test_less_a_share_of_all_rows(share: Fraction) -> None:
         assert sorted(abs(w) for w in less if w) == sorted(size for size, times in kept.items() for _ in range(times))
 
 
-def spread_of(shape: Shape) -> float:
+def spread_of(shape: TreeShape) -> float:
     """L times the mean of all sums' standard deviations by least squares, where the number of all rows is private."""
     sizes, times = count_tree.tree_arrays(shape, False, Fraction(0))
     return float(shape.levels * np.sqrt((sizes**2 * times).sum(axis=1)).mean())
@@ -99,7 +99,7 @@ def spread_of(shape: Shape) -> float:
 
 @pytest.mark.parametrize("leaves", [2, 10, 31, 52, 99, 121])
 def test_branches_that_are_added_up_from_the_left_are_within_a_twentieth_of_the_best(leaves: int) -> None:
-    best = min(spread_of(Shape(leaves, branches)) for branches in range(2, leaves + 1))
+    best = min(spread_of(TreeShape(leaves, branches)) for branches in range(2, leaves + 1))
     assert spread_of(from_left(leaves)) <= 1.05 * best
     if leaves > 50:
         assert spread_of(from_left(leaves)) < 0.97 * spread_of(balanced(leaves))

@@ -82,7 +82,7 @@ def hash_of(row: LedgerRow) -> str:
 
 
 def sound(row: LedgerRow) -> bool:
-    """Does the row still match its hash? Cheap enough to check on every read."""
+    """Does the row's content still match the row's own hash? Cheap enough for every read."""
     try:
         return bool(hash_of(row) == row["hash"])
     except (ValueError, TypeError):  # bytes or broken Unicode in a column
@@ -91,8 +91,8 @@ def sound(row: LedgerRow) -> bool:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of a check. `head`: number and hash of the last valid row. `broken`: the number of the first invalid
-    row, or None if the fault is in no single row."""
+    """The result of checking a ledger. `head`: number and hash of the last valid row. `broken`: the number of the first
+    invalid row, or None if the chain is intact or the fault is in no single row."""
 
     ok: bool
     rows: int
@@ -199,7 +199,8 @@ class _Reader:
         return None
 
     def _charge(self, row: LedgerRow) -> str | None:
-        """Why a charge is wrong, or None: computed again from its loss and the sums before it, it must be the same."""
+        """The message code if a charge is wrong, or None: computed again from its loss and the sums before it, the row
+        must be the same."""
         if row["budget"] not in self.budgets or not self.lists.issuperset(long_lists.named_in(row["body"])):
             return "chain.orphan"
         if row["request"] in self.charged:
@@ -234,8 +235,8 @@ class _Reader:
         return None
 
     def _step(self, row: LedgerRow) -> str | None:
-        """Why a step is wrong, or None. Steps are used in order, up to the number paid for, each with one outcome, and
-        none after the session's end."""
+        """The message code if a step is wrong, or None. Steps are used in order, up to the number paid for, each with
+        one outcome, and none after the session's end."""
         session = self.sessions.get(row["request"])
         if session is None or row["budget"] != session.budget or row["actor"] != session.actor:
             return "chain.orphan" if session is None else "chain.session"
@@ -276,8 +277,9 @@ class _Reader:
         return None
 
     def _act(self, row: LedgerRow) -> str | None:
-        """Why an act is wrong, or None. An owner closes a table once, only raises a cap, and declares a newer table's
-        people new once. An operator closes a budget once, even if the row that created it is lost."""
+        """The message code if an act is wrong, or None. An owner closes a table once, only raises a cap, and declares a
+        newer table's people new once. An operator closes a budget once, even if the row that created the budget is
+        lost."""
         act, record = Act.from_row(row), self.budgets.get(row["budget"])
         if (act.kind == "close" and act.table) or (act.kind == "new_people" and act.newer in ("", act.table)):
             return "chain.form"
@@ -305,7 +307,8 @@ class _Reader:
         return None
 
     def _protect(self, row: LedgerRow, record: BudgetRecord, unit: Unit, taken: TakenOver | None) -> str | None:
-        """Why a `protect` row is wrong, or None: with every earlier charge counted anew, it must be the same."""
+        """The message code if a `protect` row is wrong, or None: with every earlier charge counted anew, the row must
+        be the same."""
         if self._shut(record.id):
             return "chain.closed"
         if not people_rules.is_own(record):
@@ -341,7 +344,8 @@ class _Reader:
         return None
 
     def _taken_fault(self, record: BudgetRecord, unit: Unit, taken: TakenOver, actor: str) -> str | None:
-        """Why this budget may not take over `taken`, or None. Nothing may be spent from `taken` afterwards."""
+        """The message code if this budget may not take over the budget in `taken`, or None. Nothing may be spent from
+        that other budget afterwards."""
         other = self.budgets.get(taken.budget)
         if other is None:
             return "chain.orphan"
@@ -353,7 +357,7 @@ class _Reader:
         return None if fits and may_take_over(record, other, taken) else "chain.protect"
 
     def _shut(self, budget: str, table: str = "") -> bool:
-        """Is this budget closed, or this table of it?"""
+        """Is this budget closed or taken over, or, with `table`, that table of the budget sealed or forgotten?"""
         base = people_rules.base_of(budget)
         return (
             budget in self.taken
@@ -452,7 +456,8 @@ class PeopleSoFar:
     # Rows
 
     def fault(self, row: LedgerRow, budgets: dict[str, BudgetRecord], standings: dict[str, Standing]) -> str | None:
-        """Why a row about people is wrong, or None: had its writer the right to it?"""
+        """The message code if the writer of a row about people had no right to it, or if the row is malformed; else
+        None."""
         assert row["kind"] in KINDS
         check: Callable[[LedgerRow], str | None] = getattr(self, f"_{row['kind']}")
         if row["kind"] not in ("role", "group") or (row["kind"] == "role" and Role.from_row(row).table):
@@ -466,7 +471,8 @@ class PeopleSoFar:
     def charge_fault(
         self, row: LedgerRow, body: JsonObject, record: BudgetRecord, before: Standing, paid: Cost, loss: Loss
     ) -> str | None:
-        """Why a charge is wrong, or None. It needs a live grant for the question with enough left, and correct sums."""
+        """The message code if a charge is wrong, or None. A charge needs a live grant for the question with enough
+        left, and correct sums."""
         stated = sums_of(body)
         if not self.served():
             return None if stated is None else WRONG
@@ -500,7 +506,8 @@ class PeopleSoFar:
         return None
 
     def raised(self, record: BudgetRecord, after: Fraction, standings: dict[str, Standing]) -> None:
-        """Reads a raise of the cap: every holder's part then falls as their table's meter does."""
+        """Note a raise of the cap: it lowers the meter of each table, and every holder's used share falls in the same
+        proportion."""
         for (budget, holder), (moved, table) in self._moved.items():
             if base_of(budget) == record.id:
                 meter = people_rules.meter(self, budget, table, standings[budget])
@@ -508,7 +515,7 @@ class PeopleSoFar:
                 self._moved[budget, holder] = moved, table
 
     def counted_anew(self, budget: str, sums: Repriced, moved: Moved) -> None:
-        """Takes over the sums of each holder and each table that a declaration of more protection states."""
+        """Note the sums of each holder and each table that a declaration of more protection states."""
         self._own |= {(budget, holder): standing for holder, standing in sums.own.items()}
         self._of_table |= {(budget, table): standing for table, standing in sums.of_table.items()}
         for holder, parts in moved.items():

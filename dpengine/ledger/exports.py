@@ -40,7 +40,8 @@ def export_lines(ledger: Ledger) -> Iterator[str]:
 
 
 def opened_anywhere(path: Path) -> AbstractContextManager[Iterator[JsonObject]]:
-    """All rows in order, read-only: from the database that the environment names, else from this file."""
+    """A context with all rows of the ledger in order, read-only: from the database that the environment names, else
+    from the file at `path`."""
     address = address_set()
     if address is None:
         if str(path) == SETTING:
@@ -94,7 +95,8 @@ def _database(path: Path) -> Iterator[str]:
 
 
 def _killed(address: str) -> bool:
-    """Was a write killed halfway? SQLite would have to undo it first, which a read-only file does not allow."""
+    """Was a write to this file killed halfway? SQLite would have to undo that write first, which a read-only file does
+    not allow."""
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -122,7 +124,8 @@ def _exported(lines: Iterator[str], name: str) -> Iterator[JsonObject]:
 
 
 def _read(line: str) -> Json:
-    """The line as JSON, or None. The JSON error would quote it, and somebody may have picked the wrong file."""
+    """The line as JSON; None if it is no JSON. The parser's own error would quote the line, and somebody may have
+    picked the wrong file."""
     try:
         return json.loads(line)
     except ValueError:

@@ -32,7 +32,7 @@ _SIZE = len(_LIVE) + 1 + _DIGITS + 1 + _HASH + 1
 
 @dataclass(frozen=True)
 class Mark:
-    """A row's number and hash. `copy`: the mark lies in a backup."""
+    """A row's number and hash. `copy`: the mark lies in a backup, which may not be used as a workspace."""
 
     seq: int
     hash: str
@@ -51,15 +51,16 @@ class Mark:
 
 
 class Anchor:
-    """The file with the mark, and the lock on it. Any process may advance the mark; only `put` can set it back."""
+    """The file with the mark, and the lock on that file. Any process may move the mark to a later row; only `put` can
+    set it back."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = path.with_name(f"{path.name}.lock")
 
     def read(self, held: bool = False) -> Mark | None:
-        """The mark; None if there is no file. Raises ValueError if the line cannot be read: then work must stop. With
-        `held` it is read under the lock, so that no process on any machine is writing it."""
+        """The mark; None if there is no file. ValueError if the line cannot be read: then work must stop. With `held`
+        the line is read under the lock, so that no process on any machine is writing it."""
         try:
             if held:
                 with self._held() as file:
@@ -69,7 +70,7 @@ class Anchor:
             return None
 
     def advance(self, seq: int, digest: str) -> None:
-        """Move the line to a later row. If another process has moved it further meanwhile, nothing changes."""
+        """Move the mark to a later row. If another process has moved the mark further meanwhile, nothing changes."""
         if not self.path.exists():
             self.put(Mark(seq, digest))
         with self._held() as file:
@@ -82,7 +83,7 @@ class Anchor:
                 file.write(Mark(seq, digest).line())
 
     def put(self, mark: Mark) -> None:
-        """Replace the mark by any other, atomically: for the first one, and for an operator."""
+        """Replace the mark by any other mark, atomically: for the first mark, and for an operator."""
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}-{threading.get_ident()}.new")
         with open(fresh, "wb", opener=files.private) as file:
             file.write(mark.line())
@@ -97,7 +98,8 @@ class Anchor:
 
 
 def refuse_older(mark: Mark | None, held: str | None, code: str, **facts: str) -> None:
-    """Refuse a ledger without the marked row. `held`: its hash for that row number, None if it has no such row."""
+    """Refuse a ledger without the marked row. `held`: the ledger's own hash for the marked number, None if it has no
+    such row."""
     if mark is not None and mark.copy:
         raise AllowanceError("workspace.copy")
     if mark is not None and mark.seq and held != mark.hash:

@@ -163,7 +163,8 @@ class Ledger:
 
     @property
     def store(self) -> Store:
-        """Where the rows are stored: a file or a database. It also knows which processes spend from it."""
+        """Where the rows are stored: a file or a database. The store also knows which processes spend from this
+        ledger."""
         return self._file
 
     def steady(self) -> AbstractContextManager[None]:
@@ -199,8 +200,8 @@ class Ledger:
         return self._file.cached(("before", charge.budget, str(charge.seq)), read)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """The sums just before and just after a charge, both counted under the protection declared last. None if it was
-        made after that declaration, or none was made."""
+        """The sums just before and just after a charge, both counted under the protection declared last. None if the
+        charge was made after that declaration, or if no protection was declared."""
 
         def read(db: Database) -> dict[int, tuple[Totals, Totals]]:
             done = owner_rows.protections(db, charge.budget)
@@ -228,8 +229,8 @@ class Ledger:
             return owner_rows.of_budget(db, budget)
 
     def protected_since(self, budget: str) -> int | None:
-        """The number of the row that last declared more protection on this budget, or None. That row ends the sessions
-        opened before it and withdraws earlier claims about a larger population."""
+        """The number of the row that last declared more protection on this budget; None without such a row. That row
+        ends the sessions opened before it and withdraws earlier statements about a larger group."""
 
         def read(db: Database) -> int | None:
             rows = owner_rows.protections(db, base_of(budget))
@@ -238,7 +239,7 @@ class Ledger:
         return self._file.cached(("protected", budget), read)
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
-        """A budget's sums now, and under this unit, which must protect more. Nothing is written."""
+        """A budget's sums now, and its sums under `unit`, which must protect more. Nothing is written."""
         with self._file.reading() as db:
             record = self._known_budget(db, budget)
             rows = rows_of_a_person(record.unit, unit)
@@ -282,8 +283,8 @@ class Ledger:
         offset: int = 0,
         key: str | None = None,
     ) -> list[Entry]:
-        """Charges with their outcomes, newest first, from number `offset` on. Each filter that is given must match;
-        `key` is the catalogue's key of a question."""
+        """Charges with their outcomes, newest first, at most `limit` from number `offset` on. Each filter that is given
+        must match; `key` is the catalogue's key of a question."""
         conditions, values = ["kind = 'charge'"], []
         body_table, body_key = "json_extract(body, '$.table')", "json_extract(body, '$.claim.key')"
         for expression, value in (("budget", budget), (body_table, table), (body_key, key)):
@@ -301,11 +302,12 @@ class Ledger:
             return read(db)
 
     def visible_part(self, charge: Charge) -> Charge:
-        """The charge as this reader may see it: here all of it; `people.home.LedgerView` hides others' sums."""
+        """The charge with only what this reader may see: here all of it; `people.home.LedgerView` hides sums of other
+        tables."""
         return charge
 
     def walk(self, budget: str) -> Iterator[Entry]:
-        """Every charge of a budget with its outcome, oldest first, read in pages like `export_rows`."""
+        """Every charge of a budget with its outcome, oldest first. The rows are read in pages, as by `export_rows`."""
         after = 0
         while True:
             with self._file.reading() as db:
@@ -317,7 +319,7 @@ class Ledger:
 
     def spread(self, budget: str, most: int) -> list[Charge]:
         """At most `most` charges of a budget, oldest first: all of them, or the first, the last and some about evenly
-        spaced in between. Takes the same time after a hundred thousand charges as after a thousand."""
+        spaced in between. Reading takes the same time after a hundred thousand charges as after a thousand."""
         with self._file.reading() as db:
             newest = sound_rows(db, _LAST_CHARGE, [budget])
             if not newest or Charge.from_row(newest[0]).history.count <= most:
@@ -339,8 +341,8 @@ class Ledger:
         return list(self._file.cached(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
-        """The last charge for one question (`claim_digest` identifies it), with its outcome if there is one. None if
-        there is no charge, or if more protection was declared since."""
+        """The last charge for the question with this hash, and its outcome if there is one. None if there is no charge,
+        or if more protection was declared since."""
         with self._file.reading() as db:
             entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
             if entries and self._before_protection(db, entries[0].charge):
@@ -349,7 +351,7 @@ class Ledger:
 
     def looks_at(self, budget: str, table: str, claim: JsonObject) -> Repeats:
         """The answers to one question, at any ε and with any noise: their number, the first ones of each law (ε and
-        noise), and the latest. Takes the same time after ten thousand answers as after a hundred."""
+        noise), and the latest. Reading takes the same time after ten thousand answers as after a hundred."""
 
         def read(db: Database) -> Repeats:
             question = self._question(db, budget, table, claim)
@@ -374,13 +376,14 @@ class Ledger:
             return find_step(db, _BY_ID, session, step)
 
     def first_step(self, session: str) -> int | None:
-        """The number of the row that recorded a session's first step as used; None before that."""
+        """The number of the row that recorded a session's first step as used; None if no step was used yet."""
         with self._file.reading() as db:
             first = find_step(db, _NUMBERED, session, 1)
         return None if first is None else first.seq
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
-        """How many steps were used; whether it ended, also by more protection; whether one asked “which is largest”."""
+        """Three values about a session: how many steps were used; whether the session ended, also by more protection;
+        and whether a step asked “which is largest”."""
         with self._file.reading() as db:
             ended = session_ended(db, session) or self._before_protection(db, self._charge(db, session))
             return steps_asked(db, session), ended, bool(sound_rows(db, _CHOSE, [session]))
@@ -390,8 +393,8 @@ class Ledger:
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
         """The losses of all that was released about the people of a budget before row `before`, or up to now: from
         every table that shares the budget, answered or not. `but` is the request of a charge to leave out. After more
-        protection was declared, a charge for a row counts as for a person. Every claim that would need “nothing else
-        was seen” uses this."""
+        protection was declared, a charge for a row counts as for a person. Every statement that needs “nothing else was
+        seen” uses these losses."""
         row = NO_ROW if before is None else before
         newest, anew = self._file.cached(
             ("newest", budget, str(row)),
@@ -421,7 +424,8 @@ class Ledger:
         return self._pages("", []) if budget is None else self._pages("budget = ? AND", [budget])
 
     def head(self) -> tuple[int, str]:
-        """The last row's number and hash. Keep them elsewhere: they show later if rows were cut off or changed."""
+        """The last row's number and hash. A copy of both, kept elsewhere, shows later if rows were cut off or
+        changed."""
         return self._file.cached(("head",), head_of)
 
     def row_of(self, start_of_hash: str) -> int | None:
@@ -431,7 +435,7 @@ class Ledger:
         return rows[0]["seq"] if rows else None
 
     def verify(self) -> Verdict:
-        """Recompute everything from the first row on, and name the first row that fails."""
+        """Check every row from the first one on, and name the first row that fails."""
         try:
             verdict = verify(self._pages("", []))
             with self._file.reading() as db:
@@ -452,7 +456,8 @@ class Ledger:
             yield PeopleBook(db)
 
     def cached_people(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
-        """What `read` finds about people, cached until somebody writes: a page asks for it many times."""
+        """What `read` returns about people. The result is cached under `key` until somebody writes: a page asks for it
+        many times."""
         return self._file.cached(("people", *key), lambda db: read(PeopleBook(db)))
 
     @property
@@ -461,14 +466,15 @@ class Ledger:
         return self.cached_people(("served",), lambda book: book.served())
 
     def acts_by(self, person: str | None, most: int, before: int | None) -> list[JsonObject]:
-        """Rows of what a person (None: anybody) did, newest first, before row `before`; answers are not among them."""
+        """The newest `most` rows of what a person (None: anybody) did, newest first, before row `before`. Answers are
+        not among them."""
         theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
         sql = f"SELECT * FROM entries WHERE {theirs}{_ACTIONS} AND seq < ? ORDER BY seq DESC LIMIT ?"
         with self._file.reading() as db:
             return sound_rows(db, sql, [*values, NO_ROW if before is None else before, most])
 
     def refuse_not_owner(self, budget: str, table: str, actor: str) -> None:
-        """Refuse an actor who may not do what only an owner of the table may do."""
+        """Refuse the actor unless they may do what only an owner of the table may."""
         with self._file.reading() as db:
             self._refuse_act(db, budget, table, actor)
 
@@ -485,7 +491,8 @@ class Ledger:
     # transaction that writes it.
 
     def name_role(self, person: str, role: str, actor: str, table: str = "", on: bool = True, budget: str = "") -> None:
-        """Give a role to a person, or take it back if `on` is false. Does nothing if that is already so."""
+        """Give a role to a person, or take the role back if `on` is false. Nothing is written if that changes
+        nothing."""
         with self._file.writing() as db:
             self._role(db, person, role, table, on, actor, budget)
 
@@ -512,7 +519,8 @@ class Ledger:
         questions: Sequence[str] = ALL_QUESTIONS,
         until: str = "",
     ) -> Grant:
-        """Let a person or a group use a share of a table's allowance. 0 takes back what was not used."""
+        """Let a person or a group use a share of a table's allowance, until the day `until` if one is given. The share
+        0 takes back what was not used."""
         with self._file.writing() as db:
             return self._grant(db, Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until))
 
@@ -527,7 +535,8 @@ class Ledger:
         claim: JsonObject | None = None,
         takes: Fraction | None = None,
     ) -> ShareRequest:
-        """Request a larger share, or one question above the limit. `wish`: the request's id. No answer is stored."""
+        """Ask the owner for a larger share of the allowance, or for one question above the limit. `wish`: the id of
+        this wish. No answer is stored."""
         read_request(wish)
         printable = "".join(letter if letter.isprintable() else " " for letter in reason)
         reason = " ".join(printable.split())[:LONGEST_REASON]
@@ -541,7 +550,7 @@ class Ledger:
             return ShareRequest.from_row(self._append(db, "wish", budget, wish, actor, body, "", at))
 
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
-        """Approve, decline or change a request; nobody decides their own. An approval also writes the grant."""
+        """Approve, decline or change a wish; nobody decides a wish of their own. An approval also writes the grant."""
         with self._file.writing() as db:
             book, at = PeopleBook(db), _now()
             wanted = book.wanted(wish)
@@ -616,8 +625,8 @@ class Ledger:
     def reserve_all(self, wanted: Sequence[Reservation], keep: Fraction | None = None) -> list[Charge]:
         """Charge several questions to one budget in one transaction, each as its own row; or refuse, and charge none.
 
-        `keep`: the share of the allowance that must be left afterwards. If all requests were charged before, those
-        charges are returned; if only some were, all are refused.
+        `keep`: the share of the allowance that must be left afterwards. If all of these requests were charged before,
+        their charges are returned; if only some of them were, everything is refused.
         """
         requests = [read_request(question["request"]) for question in wanted]
         if not wanted or len(set(requests)) < len(requests) or len({question["budget"] for question in wanted}) > 1:
@@ -667,7 +676,7 @@ class Ledger:
     # Writing: the steps of a session
 
     def burn(self, session: str, step: str, actor: str, claim: JsonObject, worker: str) -> SessionStep:
-        """Record the next step as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
+        """Record the next step of a session as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
         read_request(step)
         self._watch.before_spending()
         with self._file.writing() as db:
@@ -707,7 +716,7 @@ class Ledger:
                 self._append(db, kind, charge.budget, session, charge.actor, text, "", burned.at)
 
     def end_session(self, session: str, actor: str) -> None:
-        """Close a session for good; the charge stays. Written only once."""
+        """Close a session for good; the charge stays. A second call writes nothing."""
         with self._file.writing() as db:
             charge = self._session(db, session, actor)
             if session_ended(db, session):
@@ -718,7 +727,7 @@ class Ledger:
     # Writing: what an owner does to a table or its budget (owner_rows.py)
 
     def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:
-        """`seal` or `forget` a table: from this row on it accepts no question. Each is written only once."""
+        """`seal` or `forget` a table: from this row on the table accepts no question. A second call writes nothing."""
         with self._file.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
@@ -737,7 +746,8 @@ class Ledger:
             return Act.from_row(self._append(db, "raise", budget, "", actor, body, "", _now()))
 
     def new_people(self, budget: str, table: str, newer: str, actor: str) -> Act:
-        """The owner declares that `newer`, a newer state of the table's source, has other people. Written only once."""
+        """Record the owner's declaration that `newer`, a newer state of the table's source, has other people. A second
+        call writes nothing."""
         with self._file.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
@@ -767,8 +777,8 @@ class Ledger:
             return Act.from_row(self._append(db, "protect", budget, "", actor, body, totals, _now()))
 
     def take_over(self, budget: str, table: str, taken: TakenOver, actor: str) -> Act:
-        """Declare that `taken` is a budget of the same people: from this row on its charges count here, and it is
-        closed. If it was taken over before, that row is returned."""
+        """Declare that `taken` is a budget of the same people: from this row on the charges of that budget count here,
+        and that budget is closed. If it was taken over before, the earlier row is returned."""
         with self._file.writing() as db:
             record, other = self._private_budget(db, budget), self._private_budget(db, taken.budget)
             self._refuse_protecting(db, budget, table, actor)
@@ -796,7 +806,8 @@ class Ledger:
     # Writing: what an operator does to the ledger
 
     def adopt(self, rows: Iterable[JsonObject]) -> None:
-        """Copy checked rows into a new ledger. Its triggers check each row again: it must continue the chain."""
+        """Copy checked rows into a new ledger. The database's triggers check each row again: it must continue the
+        chain."""
         with self._file.writing() as db:
             for row in rows:
                 db.conn.execute(_INSERT, row)
@@ -852,7 +863,7 @@ class Ledger:
         return repeats.question_of(repeats.since(db, budget), table, claim)
 
     def _answered(self, db: Database, charges: list[int]) -> list[Entry]:
-        """Of the charges with these row numbers those that were answered, in the order of their answers."""
+        """The answered ones among the charges with these row numbers, in the order of their answers."""
         entries = self._entries(db, sound_rows(db, _THESE, [json.dumps(charges)]))
         answered = [(entry.answer.seq, entry) for entry in entries if entry.answer]
         return [entry for _, entry in sorted(answered, key=lambda numbered: numbered[0])]
@@ -870,7 +881,8 @@ class Ledger:
             after = page[-1]["seq"]
 
     def _charged_before(self, db: Database, wanted: Reservation) -> Charge | None:
-        """The charge that this request already has; None if it has none. Refused if it was another question."""
+        """The charge that this request already has; None if it has none. Refused if that charge was for another
+        question."""
         earlier = self._charge(db, wanted["request"])
         if earlier is not None:
             bound = (earlier.budget, earlier.table, earlier.actor, canonical(earlier.claim))
@@ -887,8 +899,8 @@ class Ledger:
     # Reading: what earlier charges count for once rows belong to people (see **More protection** above)
 
     def _by_row_before(self, db: Database, budget: str) -> int:
-        """Charges with smaller row numbers were stated for one row, later ones for an id. 0 if the budget always had an
-        id; the number of the first row that declared an id; or `NO_ROW` if it has none."""
+        """A row number: charges before that row were stated for one row, later charges for an id. 0 if the budget
+        always had an id; the number of the row that first declared an id; `NO_ROW` if the budget has none."""
         created, protections = sound_rows(db, _BUDGET, [budget]), owner_rows.protections(db, budget)
         if not created or BudgetRecord.from_row(created[0]).unit != Unit.rows().as_json():
             return 0
@@ -900,8 +912,8 @@ class Ledger:
         return bool(rows) and charge is not None and int(rows[0]["seq"]) > charge.seq
 
     def _taken_over(self, db: Database, budget: str) -> list[tuple[int, list[Paid | Raised]]]:
-        """For each budget that this one took over: the number of the row that says so, and the charges of that budget,
-        each with the loss that it has for a person."""
+        """For each budget that this one took over: the number of the row that says so, and the charges of the other
+        budget, each with its loss for a person."""
         found: list[tuple[int, list[Paid | Raised]]] = []
         for row in reversed(owner_rows.protections(db, budget)):
             if (taken := taken_of(row)) is not None:
@@ -912,8 +924,8 @@ class Ledger:
         return found
 
     def _charges_and_raises(self, db: Database, budget: str) -> list[Paid | Raised]:
-        """Every charge that counts in this budget and every raise of its cap, in order: what the sums under another
-        unit are computed from. Charges of a budget that was taken over stand where that happened."""
+        """Every charge that counts in this budget and every raise of its cap, in order: from these the sums under
+        another unit are computed. Charges of a budget that was taken over are listed at the row that took it over."""
         by_row_before = self._by_row_before(db, budget)
         others: list[tuple[int, list[Paid | Raised]]] = [
             (seq, [raised]) for seq, raised in owner_rows.raises(db, budget)
@@ -934,7 +946,8 @@ class Ledger:
     def _released_before(
         self, db: Database, budget: str, row: int, but: str, visible: Callable[[Charge], bool] = lambda _: True
     ) -> Past:
-        """The losses of the visible charges before a row, except the request `but`, as they count for a person now."""
+        """The losses of the visible charges before a row, except that of the request `but`, as they count for a person
+        now."""
         charges = (Charge.from_row(paid) for paid in sound_rows(db, _CHARGES_BEFORE, [budget, row]))
         anew, by_row_before = owner_rows.protections(db, budget), self._by_row_before(db, budget)
         rows = int(json.loads(anew[0]["body"])["unit"]["at_most"]) if anew else 1
@@ -949,8 +962,8 @@ class Ledger:
         _refuse(people_rules.act_fault(PeopleBook(db), budget, table, actor))
 
     def _refuse_protecting(self, db: Database, budget: str, table: str, actor: str) -> None:
-        """Refuse an actor who does not own every table on the budget, since more protection changes them all; and
-        anybody if people keep apart, since each then has a budget of their own."""
+        """Refuse an actor who does not own every table on the budget, since more protection changes all its tables. If
+        people keep apart, refuse everybody, since each person then has a budget of their own."""
         self._refuse_act(db, budget, table, actor)
         _refuse(people_rules.protect_fault(PeopleBook(db), budget, actor))
 
@@ -977,9 +990,9 @@ class Ledger:
         day: str,
     ) -> Payer | None:
         """The grant that pays (None where none is needed), or a refusal. Budget and grant must both admit the
-        questions; if neither does, the refusal names the one with the smaller percentage left. It never names the rest
-        of a budget that also pays for a table unknown to this table's owners: that would reveal the same people
-        there."""
+        questions; if neither does, the refusal names the one with the smaller percentage left. What is left of a budget
+        is never named if the budget also pays for a table unknown to this table's owners: that would reveal that both
+        tables are about the same people."""
         before = self._standing(db, record.id).totals
         try:
             payer = payer_for(PeopleBook(db), record, wanted, costs, day)
@@ -998,7 +1011,8 @@ class Ledger:
         return payer
 
     def _shared_unknown(self, db: Database, record: BudgetRecord, wanted: Sequence[Reservation]) -> bool:
-        """Does the budget pay for a table unknown to this table's owners? What is left would reveal the same people."""
+        """Does the budget also pay for a table that this table's owners do not know of? What is left of the budget
+        would then reveal that both tables are about the same people."""
         return people_rules.known_tables(PeopleBook(db), record.id, wanted[0]["table"]) is not None
 
     # Writing rows
@@ -1012,7 +1026,8 @@ class Ledger:
         paid: Cost,
         before: Standing,
     ) -> Sums | None:
-        """The holder's and the table's sums after a charge, and the request that it uses up. None without a grant."""
+        """What a charge under a grant stores: the holder's and the table's sums after the charge, and the approved wish
+        that the charge uses up. None without a grant."""
         if payer is None:
             return None
         book, table, wish = PeopleBook(db), question["table"], ""
@@ -1042,7 +1057,7 @@ class Ledger:
         return Role.from_row(self._append(db, "role", budget, "", actor, body, "", _now()))
 
     def _grant(self, db: Database, wanted: Grant) -> Grant:
-        """Write a grant; its number and its time come from the row."""
+        """Write a grant; the grant's number and time come from the row."""
         if not people_rules.is_own(self._known_budget(db, wanted.budget)):
             raise AllowanceError("act.practice")
         _refuse(people_rules.grant_fault(PeopleBook(db), wanted))
@@ -1066,7 +1081,8 @@ class Ledger:
         return True
 
     def _listed(self, db: Database, budget: str, actor: str, claim: JsonObject, at: str) -> JsonObject:
-        """The claim as stored: each long list becomes a digest, and gets a row of its own the first time."""
+        """The claim as the ledger stores it: each long list becomes a digest. A list that is new to the ledger gets a
+        row of its own first."""
         claim, lists = long_lists.folded(claim)
         for digest, values in lists.items():
             if not long_lists.stands(db, digest):
@@ -1100,7 +1116,8 @@ def _index(row: JsonObject) -> int:
 
 
 def find_step(db: Database, sql: str, session: str, step: str | int) -> SessionStep | None:
-    """A step of a session with its outcome, or None. `step`: its id, with `sql` _BY_ID; its number, with _NUMBERED."""
+    """A step of a session with its outcome, or None. `step` is the step's id if `sql` is _BY_ID, its number if `sql` is
+    _NUMBERED."""
     rows = sound_rows(db, sql, [session, step])
     if not rows:
         return None
@@ -1113,7 +1130,7 @@ def find_step(db: Database, sql: str, session: str, step: str | int) -> SessionS
 
 
 def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | None) -> None:
-    """Refuse unless the rule admits all costs together. Sums only grow, so it then admits each in turn."""
+    """Refuse unless the rule admits all costs together. Sums only grow, so the rule then admits each cost in turn."""
     after = reduce(Totals.plus, costs, before)
     if keep is None and not admits(rule, after):
         raise _refusal(rule, before, costs[0]) if len(costs) == 1 else BudgetExceeded("plan.exceeded")
@@ -1122,8 +1139,8 @@ def _admit(rule: Rule, before: Totals, costs: Sequence[Cost], keep: Fraction | N
 
 
 def refuse_over_cap(rule: Rule, after: Totals, joined: bool = False) -> None:
-    """Refuse more protection if the sums `after` it exceed the cap, which its owner must raise first. `joined`: another
-    budget would be taken over."""
+    """Refuse more protection if the sums counted anew, `after`, exceed the cap; the budget's owner must raise the cap
+    first. `joined`: the protection is that the budget takes over another one."""
     if not admits(rule, after):
         needs = cap_needed(rule, after)
         if needs is None:
@@ -1132,7 +1149,7 @@ def refuse_over_cap(rule: Rule, after: Totals, joined: bool = False) -> None:
 
 
 def cap_needed(rule: Rule, totals: Totals) -> Fraction | None:
-    """The least cap ε into which these sums fit, rounded up to hundredths; None if no cap suffices."""
+    """The least cap ε that admits these sums, rounded up to hundredths; None if no cap does."""
     needs = up(spent(rule, totals), SHOWN)
     return None if totals.delta > rule.delta_reserve or needs > MOST_EPSILON else needs
 
@@ -1156,8 +1173,8 @@ def _now() -> str:
 
 
 def open_ledger(path: Path, secret: bytes = b"") -> Ledger:
-    """The ledger of a workspace: a file in its folder, unless the environment names a database (store.py). `path`: its
-    place in the folder. `secret`: the folder's key, from which the database's mark is derived."""
+    """The ledger of a workspace: the file at `path`, unless the environment names a database (store.py). `secret`: the
+    folder's key, from which the database's mark is derived."""
     address = address_set()
     if address is None:
         return Ledger(path)

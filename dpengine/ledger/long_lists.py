@@ -51,7 +51,7 @@ def folded(claim: JsonObject) -> tuple[JsonObject, dict[str, list[str]]]:
 
 
 def whole(claim: JsonObject) -> JsonObject:
-    """The claim with its lists in place of their digests; a digest whose list is not in memory stays."""
+    """The claim with its lists in place of their digests. A digest whose list is not in memory is left in."""
     bounds = claim.get("bounds")
     if not isinstance(bounds, dict) or not any(_digest(column) for column in bounds.values()):
         return claim
@@ -92,7 +92,7 @@ def named_in(body: str) -> Iterator[str]:
 
 
 def noted(body: str) -> str:
-    """Store the list of a `list` row in memory and return its digest; "" if the row's digest is wrong."""
+    """Keep the list of a `list` row in memory and return the list's digest; "" if the digest in the row is wrong."""
     data = json.loads(body)
     values = data["values"]
     if data["digest"] != digest_of(values) or body != body_of(data["digest"], values):
@@ -102,7 +102,8 @@ def noted(body: str) -> str:
 
 
 def _known(values: list[str]) -> str:
-    """The digest of a list that is in memory, found by comparison and not by hashing; "" if it is not there."""
+    """The digest of a list that is in memory, found by comparison and not by hashing; "" if the list is not in
+    memory."""
     with _lock:
         return next((digest for digest, kept in _kept.items() if kept is values or kept == values), "")
 

@@ -57,7 +57,7 @@ def body(table: str, before: Fraction | None = None, after: Fraction | None = No
 
 
 def new_people(db: Database, budget: str, table: str, newer: str) -> list[Act]:
-    """The row that declares the people of `newer` new, as a list; empty if there is none."""
+    """A list with the act that declares the people of `newer` new; empty if there is no such act."""
     acts = [Act.from_row(row) for row in sound_rows(db, _NEW_PEOPLE, [budget])]
     return [act for act in acts if (act.table, act.newer) == (table, newer)]
 
@@ -83,7 +83,7 @@ def protections(db: Database, budget: str) -> list[JsonObject]:
 
 
 def standing_before(db: Database, budget: str, row: int = NO_ROW) -> Standing:
-    """A budget's sums just before a row: those of its last charge or its last `protect` row, whichever is later."""
+    """A budget's sums just before a row, from its last charge or its last `protect` row, whichever is later."""
     rows = [last for sql in (_CHARGE_BEFORE, PROTECT_BEFORE) for last in sound_rows(db, sql, [budget, row])]
     return standing_after(max(rows, key=lambda last: int(last["seq"]))) if rows else Standing.NOTHING
 
@@ -105,13 +105,14 @@ def protected(db: Database, record: BudgetRecord) -> BudgetRecord:
 
 
 def refuse_by_row(db: Database, record: BudgetRecord, claim: JsonObject) -> None:
-    """Refuse a loss stated for one row once rows belong to people: the question was prepared before that."""
+    """Refuse a question whose loss is stated for one row, if rows belong to people by now: the question was prepared
+    before that was declared."""
     if record.kind == "private" and protections(db, base_of(record.id)) and by_row(claim):
         raise AllowanceError("table.revised")
 
 
 def closing(db: Database, budget: str, table: str, kind: str | None = None) -> list[Act]:
-    """The `seal` and `forget` rows of a table; with `kind`, only those of that kind."""
+    """The `seal` and `forget` acts on a table; with `kind`, only acts of that kind."""
     acts = [Act.from_row(row) for row in sound_rows(db, _CLOSED, [budget, table])]
     return [act for act in acts if kind in (None, act.kind)]
 
@@ -140,12 +141,12 @@ def all_closed(db: Database) -> dict[tuple[str, str], str]:
 
 
 def closed_kind(closed: dict[tuple[str, str], str], budget: str, table: str) -> str | None:
-    """How a table is closed: by an act on the table, else by one on its budget. None if it is open."""
+    """The kind of act that closed a table: an act on the table, else one on its budget. None if the table is open."""
     return closed.get((base_of(budget), table)) or closed.get((budget, "")) or closed.get((base_of(budget), ""))
 
 
 def of_budget(db: Database, budget: str) -> list[Act]:
-    """All acts on a budget: first what closed it, then the others, newest first."""
+    """All acts on a budget: first the acts that closed it, then the others, newest first."""
     rows = sound_rows(db, _CLOSE, [budget])  # tables of a closed budget can still be sealed or forgotten
     later = sound_rows(db, _OF_BUDGET, [base_of(budget)]) + sound_rows(db, _NEW_PEOPLE, [base_of(budget)])
     later += protections(db, base_of(budget))

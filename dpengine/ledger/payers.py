@@ -20,7 +20,8 @@ SHOWN = 100  # refusals show 0.01 %: the price rounded up, the rest rounded down
 
 @dataclass(frozen=True)
 class Payer:
-    """A grant, what its holder was charged (`own`) and used of it (`held`), and the sums behind the table's meter."""
+    """A grant; the sums of its holder's charges (`own`); what the holder used of the grant (`held`); and the sums
+    behind the table's meter."""
 
     grant: Grant
     own: Standing
@@ -36,7 +37,8 @@ def payers_of(book: PeopleBook, record: BudgetRecord, table: str, grants: Sequen
 def payer_for(
     book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], costs: Sequence[Cost], day: str
 ) -> Payer | None:
-    """The grant that pays for all these questions, or a refusal. None for practice, and where nobody signs in."""
+    """The grant that pays for all these questions. None for practice, and where nobody signs in. Refused if no grant
+    can pay."""
     actor, table = wanted[0]["actor"], wanted[0]["table"]
     if not book.served():
         return None
@@ -65,8 +67,8 @@ def payer_for(
 def _covering(
     book: PeopleBook, record: BudgetRecord, wanted: Sequence[Reservation], day: str, only_allowed: bool
 ) -> list[Grant]:
-    """The live grants that cover all of these questions; with `only_allowed`, those that allow each question. If a
-    holder has grants on two tables, the one with the smaller share."""
+    """The live grants that cover the tables of all these questions; with `only_allowed`, only grants that allow each
+    question. If a holder has grants on two tables, the one with the smaller share."""
     by_holder = []
     for question in wanted:
         grants = people_rules.grants_for(book, question["actor"], record.id, question["table"], day)
@@ -77,7 +79,8 @@ def _covering(
 
 
 def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) -> BudgetExceeded:
-    """A refusal with the price and what is left, in percent of the person's share; or as δ, if only δ is short."""
+    """A refusal that states the price and what is left, in percent of the person's share; or as δ, if only δ is
+    short."""
     moves, room = people_rules.moves(record.rule, payer.meter, costs), people_rules.room(payer.grant, payer.held)
     if moves <= room:
         wanted = sum((paid.delta for paid in costs), Fraction(0))
@@ -90,9 +93,10 @@ def grant_exceeded(record: BudgetRecord, payer: Payer, costs: Sequence[Cost]) ->
 def approved_terms(
     book: PeopleBook, wanted: ShareRequest, given: Fraction, answer: str, day: str
 ) -> tuple[Fraction, tuple[str, ...], str]:
-    """The share, questions and last day of the grant that an approved request becomes. A request names a total share,
-    so the shares of the person's groups are subtracted. Questions and last day stay those of the person's newest grant,
-    even if it was taken back; without one, or after its last day, those of the narrowest grant of their groups."""
+    """The share, questions and last day of the grant that an approved wish becomes. A wish names a total share, so the
+    shares of the person's groups are subtracted. Questions and last day stay those of the person's newest grant, even
+    if that grant was taken back. Without such a grant, or after its last day, they are those of the narrowest grant of
+    the person's groups."""
     live = people_rules.grants_for(book, wanted.actor, wanted.budget, wanted.table, day)
     groups = [grant for grant in live if grant.to != wanted.actor]
     share = max(given - sum((grant.share for grant in groups), Fraction(0)), Fraction(0))

@@ -75,7 +75,8 @@ class PeopleBook:
         return self.budget_of(table) is not None
 
     def budget_of(self, table: str) -> str | None:
-        """The budget that pays for a table, as its first owner's row names it; None without an owner."""
+        """The budget that pays for a table; None for a table that nobody ever owned. The row that made somebody its
+        first owner names the budget."""
         rows = self._rows(_OWNED, table)
         return str(rows[0]["budget"]) if rows else None
 
@@ -110,14 +111,15 @@ class PeopleBook:
         return HolderPart(self.lowered(moved, record, last.table, since), self.own(record.id, holder).totals.delta)
 
     def moved_anew(self, budget: str, holder: str) -> tuple[int, dict[str, Fraction]]:
-        """The last `protect` row of a budget, and how far a holder had moved the meter of each table by then, counted
-        anew in that row. 0 and an empty dict if there is no such row."""
+        """Two values from the last `protect` row of a budget: the row's number, and for each table how far the holder
+        had moved the table's meter by then, counted anew. 0 and an empty dict if there is no such row."""
         rows = self._rows(owner_rows.PROTECT_BEFORE, budget, self._before)
         parts = json.loads(rows[0]["body"]).get("moved", {}).get(holder, {}) if rows else {}
         return int(rows[0]["seq"]) if rows else 0, {table: Fraction(part) for table, part in parts.items()}
 
     def lowered(self, moved: Fraction, record: BudgetRecord, table: str, since: int) -> Fraction:
-        """What `moved`, a part of a table's meter at row `since`, is now, after every later raise of the cap."""
+        """What `moved`, a holder's used share of a table's meter at row `since`, amounts to after every later raise of
+        the cap."""
         for row, (before, after) in owner_rows.raises(self._db, record.id, since):
             then = PeopleBook(self._db, row).meter(record.id, table)
             moved = people_rules.lowered(moved, record.rule, before, after, then)
@@ -132,7 +134,8 @@ class PeopleBook:
         return self._anew(budget, "of_table", table, sums and sums[0], sums and sums[1].table)
 
     def _anew(self, budget: str, part: str, name: str, seq: int | None, sums: Standing | None) -> Standing:
-        """These `sums` of row `seq`; or, if a later row declared more protection, those that it states instead."""
+        """The sums of a holder or a table: `sums`, as row `seq` states them, or those that a later `protect` row states
+        for this `name`."""
         rows = self._rows(owner_rows.PROTECT_BEFORE, budget, self._before)
         if rows and (seq is None or rows[0]["seq"] > seq):
             counted = json.loads(rows[0]["body"]).get(part, {}).get(name)
@@ -153,7 +156,8 @@ class PeopleBook:
         return Decision.from_row(rows[0]) if rows else None
 
     def approved(self, actor: str, budget: str, table: str) -> list[ShareRequest]:
-        """The person's approved requests for one question that no charge has used up."""
+        """This person's approved wishes about the table that ask for one question each and that no charge has used
+        up."""
         asked = (wanted for wanted in self.wishes(budget, table) if wanted.actor == actor and wanted.claim is not None)
         return [wanted for wanted in asked if self.passed(wanted.id) and not list(self._db.query(_USED, [wanted.id]))]
 
@@ -166,7 +170,8 @@ class PeopleBook:
         return tuple(json.loads(rows[0]["body"])["people"]) if rows else None
 
     def agreed_with(self, budget: str, table: str) -> bool:
-        """Do people keep apart on this budget because of this table, or of another table of its owners?"""
+        """Do people keep apart on this budget because of an agreement on this table, or on another table of its
+        owners?"""
         owners = self.owners_on(budget)
         about = [json.loads(row["body"])["table"] for row in self._rows(_AGREEMENT, budget)]
         return any(other == table or owners.get(other, set()) & owners.get(table, set()) for other in about)
@@ -186,7 +191,7 @@ class PeopleBook:
         return list({(grant.table, grant.to): grant for grant in grants}.values())
 
     def waiting(self, actor: str, budget: str, table: str) -> int:
-        """How many requests of this person about this table are undecided."""
+        """How many wishes of this person about this table are undecided."""
         return int(next(iter(self._db.query(_WAITING, [budget, table, actor])))["n"])
 
     # What pages list, beyond what a decision needs
@@ -207,11 +212,12 @@ class PeopleBook:
         return {body["group"]: tuple(body["people"]) for body in bodies}
 
     def grants_on(self, budget: str, table: str) -> list[Grant]:
-        """The newest grant to each person and group."""
+        """The newest grant on this table to each person and group."""
         return list({grant.to: grant for grant in map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))}.values())
 
     def last_given(self, budget: str, table: str, to: str) -> Grant | None:
-        """The newest grant to this holder that had a share above 0, even if it was taken back later."""
+        """The newest grant to this holder with a share above 0, even if a later row took that share back; None if there
+        was none."""
         grants = map(Grant.from_row, self._rows(_GRANTS_ON, budget, table))
         given = [grant for grant in grants if grant.to == to and grant.share]
         return given[-1] if given else None
@@ -231,7 +237,7 @@ class PeopleBook:
         return sound_rows(self._db, sql, list(values))
 
     def _sums(self, sql: str, *values: str | int) -> tuple[int, Sums] | None:
-        """The row number and the sums of the last charge that the query finds."""
+        """The row number and the stored sums of the first charge that `sql` finds; None if it finds none."""
         rows = self._rows(sql, *values)
         sums = sums_of(json.loads(rows[0]["body"])) if rows else None
         return None if sums is None else (int(rows[0]["seq"]), sums)

@@ -76,7 +76,8 @@ def is_group(name: object) -> bool:
 
 @dataclass(frozen=True)
 class Role:
-    """A row that gives a role to a person (`on`) or takes it back. `table`: empty unless it is about one table."""
+    """A row that gives a role to a person (`on`) or takes the role back. `table`: empty unless the role is about one
+    table."""
 
     seq: int
     at: str
@@ -114,7 +115,8 @@ class Grant:
         return self.share > 0 and (not self.until or day <= self.until)
 
     def allows(self, key: str) -> bool:
-        """May this grant pay for a question of this key? It always pays for the check that is part of asking."""
+        """May this grant pay for a question of this key? Every grant pays for the check that is bought with a
+        question."""
         if key == CHECK:
             return True
         wanted = any(fnmatchcase(key, pattern) for pattern in self.questions if not pattern.startswith("!"))
@@ -125,7 +127,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class ShareRequest:
-    """A request for a larger `share` of the allowance, or for one question (`claim`) that takes `takes` of it."""
+    """A wish: for a larger `share` of the allowance, or for one question (`claim`) that takes the share `takes`."""
 
     id: str
     seq: int
@@ -186,14 +188,15 @@ def is_own(record: BudgetRecord) -> bool:
 
 @dataclass(frozen=True)
 class HolderPart:
-    """What a grant's holder has used so far: how far they moved the table's meter, and how much δ."""
+    """What a grant's holder has used so far: how far the holder's charges moved the table's meter, and how much δ they
+    took."""
 
     moved: Fraction
     delta: Fraction
 
 
 class Book(Protocol):
-    """What the rows read so far say about people."""
+    """What the rows up to some row say about people."""
 
     def served(self) -> bool: ...
     def has(self, person: str, role: str, table: str = "") -> bool: ...
@@ -233,7 +236,7 @@ def owns(book: Book, person: str, table: str) -> bool:
 
 
 def owns_on(book: Book, person: str, table: str, budget: str) -> bool:
-    """Does the person own this table, and does this budget pay for it? The row of its first owner names the budget."""
+    """Does the person own this table, and does this budget pay for the table?"""
     return owns(book, person, table) and book.budget_of(table) == budget
 
 
@@ -249,12 +252,12 @@ def one_owner(book: Book, budget: str) -> bool:
 
 
 def may_add_tables(book: Book, person: str) -> bool:
-    """May the person add tables? Yes if they own one, or were named an owner before they had any."""
+    """May the person add tables? True if they own one, or were named an owner before they had any."""
     return active(book, person) and book.owner(person)
 
 
 def grants_for(book: Book, person: str, budget: str, table: str, day: str) -> list[Grant]:
-    """The live grants by which a person may ask a table, in the order of use."""
+    """The live grants by which a person may ask a table: the person's own first, then those of their groups by name."""
     if not active(book, person):
         return []
     holders = [person, *book.groups_of(person)]
@@ -266,7 +269,8 @@ def grants_for(book: Book, person: str, budget: str, table: str, day: str) -> li
 
 
 def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: str, budget: str) -> str | None:
-    """Why the actor may not give or take a role, or None. An owner's row names the budget that pays for the table."""
+    """The message code if the actor may not give or take this role, or None. An owner's row names the budget that pays
+    for the table."""
     if role not in ROLES or not is_person(person) or (table and role != OWNER):
         return "people.role_unknown"
     if table and (not budget or base_of(budget) != budget or book.budget_of(table) not in (None, budget)):
@@ -282,7 +286,8 @@ def role_fault(book: Book, person: str, role: str, table: str, on: bool, actor: 
 
 
 def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> str | None:
-    """Why the actor may not set a group, or None. An administrator may, but not join it: its grants would be theirs."""
+    """The message code if the actor may not set a group, or None. An administrator may set one, but not join it: the
+    group's grants would be theirs."""
     if not is_group(group) or not all(is_person(person) for person in people):
         return "people.group_form"
     if not administers(book, actor):
@@ -291,8 +296,8 @@ def group_fault(book: Book, group: str, people: Sequence[str], actor: str) -> st
 
 
 def grant_fault(book: Book, grant: Grant) -> str | None:
-    """Why this grant may not be given, or None. Owners and administrators grant to others. Nobody grants themselves
-    more than they have, except the owner who added the table and gives its first grant."""
+    """The message code if this grant may not be given, or None. Owners and administrators grant to others. Nobody
+    grants themselves more than they have, except the owner who added the table and gives its first grant."""
     if not (is_person(grant.to) or is_group(grant.to)) or not 0 <= grant.share <= 1:
         return "people.grant_form"
     if not grant.questions or (grant.until and not _DAY.fullmatch(str(grant.until))):
@@ -325,7 +330,8 @@ def wish_fault(book: Book, wanted: ShareRequest, day: str) -> str | None:
 
 
 def may_decide(book: Book, wanted: ShareRequest, actor: str) -> bool:
-    """May the actor decide this request? A table's owner may, an administrator if an owner asks; nobody their own."""
+    """May the actor decide this wish? The table's owners may, and administrators if an owner asks; nobody decides a
+    wish of their own."""
     if actor == wanted.actor or book.budget_of(wanted.table) != wanted.budget:
         return False
     return owns(book, actor, wanted.table) or (administers(book, actor) and owns(book, wanted.actor, wanted.table))
@@ -359,10 +365,10 @@ def limit_fault(book: Book, budget: str, table: str, most: Fraction | None, acto
 def agreement_fault(
     book: Book, budget: str, table: str, people: Sequence[str], charged: bool, actor: str, day: str
 ) -> str | None:
-    """Why these people may not each have a budget of their own on this table, or None. They must agree before the first
-    charge, since answers that all have seen cannot be kept apart. People may be added later, not removed. One person
-    must own all tables on the budget: another owner has not agreed. Only an administrator may write it: an owner would
-    learn from the refusal that somebody else has the same content."""
+    """The message code if these people may not each have a budget of their own on this table, or None. They must agree
+    before the first charge, since answers that all have seen cannot be kept apart. People may be added later, not
+    removed. One person must own all tables on the budget: another owner has not agreed. Only an administrator may
+    record the agreement: an owner would learn from a refusal that somebody else has the same content."""
     if not people or not all(is_person(person) for person in people) or base_of(budget) != budget:
         return "people.agreement_form"
     if not administers(book, actor) or book.budget_of(table) != budget:
@@ -378,19 +384,20 @@ def agreement_fault(
 
 
 def act_fault(book: Book, budget: str, table: str, actor: str) -> str | None:
-    """Why the actor may not do what only an owner of the table may, or None."""
+    """The message code if the actor may not do what only an owner of the table may, or None."""
     return None if not book.served() or owns_on(book, actor, table, budget) else NO_RIGHT
 
 
 def protect_fault(book: Book, budget: str, actor: str) -> str | None:
-    """Why the actor may not declare more protection, or None: only who owns all the budget's tables may, if nobody
-    keeps apart."""
+    """The message code if the actor may not declare more protection, or None. Only who owns all the budget's tables
+    may, if nobody keeps apart."""
     alone = book.apart(budget) is None and (not book.served() or owns_all(book, actor, budget))
     return None if alone else "protect.shared"
 
 
 def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """Why the actor may not open this budget, or None. Owners may, and all their own practice budget."""
+    """The message code if the actor may not open this budget, or None. Owners may, and everybody may open their own
+    practice budget."""
     if not book.served():
         return None
     if record.kind == "practice":
@@ -402,14 +409,16 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 
 def known_tables(book: Book, budget: str, table: str) -> list[str] | None:
-    """The tables on a budget that share an owner with this one, so that its owners know of them. None if all do."""
+    """The tables on a budget that this table's owners know of: this one and those that share an owner with it. None if
+    these are all tables on the budget."""
     owners = book.owners_on(base_of(budget))
     known = [name for name, people in owners.items() if name == table or people & owners.get(table, set())]
     return None if len(known) == len(owners) else known
 
 
 def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
-    """The sums behind a table's meter: of the tables that its owners know of. `whole`: the sums of the budget."""
+    """The sums behind a table's meter: those of all tables on the budget that the table's owners know of. `whole`: the
+    sums of the budget."""
     known = known_tables(book, budget, table)
     return whole.totals if known is None else together(book.of_table(budget, name) for name in known).totals
 
@@ -418,7 +427,7 @@ def meter(book: Book, budget: str, table: str, whole: Standing) -> Totals:
 
 
 def asking_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
-    """Why this person may not charge this budget at all, under any grant; or None."""
+    """The message code if this person may not charge this budget at all, under any grant; or None."""
     if not active(book, actor):
         return NO_RIGHT
     if record.kind == "practice":
@@ -438,12 +447,12 @@ def moves(rule: Rule, before: Totals, costs: Sequence[Cost]) -> Fraction:
 
 
 def room(grant: Grant, held: HolderPart) -> Fraction:
-    """What is left of a grant, as a share of the table's allowance; never below 0."""
+    """What is left of a grant, as a share of the table's allowance; at least 0."""
     return max(grant.share - held.moved, Fraction(0))
 
 
 def delta_room(rule: Rule, grant: Grant, held: HolderPart) -> Fraction:
-    """What is left of the grant's part of the δ reserve; never below 0."""
+    """What is left of the grant's share of the δ reserve; at least 0."""
     return max(grant.share * rule.delta_reserve - held.delta, Fraction(0))
 
 
@@ -453,12 +462,13 @@ def delta_fits(rule: Rule, grant: Grant, held: HolderPart, costs: Sequence[Cost]
 
 
 def fits(rule: Rule, grant: Grant, held: HolderPart, before: Totals, costs: Sequence[Cost]) -> bool:
-    """Does the grant still cover these costs? `before`: the sums behind the table's meter."""
+    """Is enough left of the grant for these costs? `before`: the sums behind the table's meter."""
     return held.moved + moves(rule, before, costs) <= grant.share and delta_fits(rule, grant, held, costs)
 
 
 def lowered(moved: Fraction, rule: Rule, before: Fraction, after: Fraction, meter: Totals) -> Fraction:
-    """A holder's part `moved` of a meter after the cap was raised: it falls in the same proportion as the meter."""
+    """What `moved`, a holder's used share of a meter, becomes when the cap is raised from `before` to `after`: it falls
+    in the same proportion as the meter."""
     high, low = (used(replace(rule, epsilon=cap), meter) for cap in (before, after))
     return up(moved * low / high, PICO**2) if high else moved
 
@@ -487,12 +497,12 @@ def moved_anew(rule: Rule, past: Sequence[Paid | Raised], rows: int) -> Moved:
 
 
 def waits(rule: Rule, most: Fraction | None, before: Standing, paid: Cost) -> bool:
-    """Does a question take more than the owner allows without a decision?"""
+    """Does a question take more than `most`, the share that the owner allows without a decision?"""
     return most is not None and share(rule, before.totals, paid) > most
 
 
 def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject) -> ShareRequest | None:
-    """The person's approved and unused request for exactly this question; None if there is none."""
+    """The person's approved and unused wish for exactly this question; None if there is none."""
     same = canonical(claim)
     approved = book.approved(actor, base_of(budget), table)
     return next((wanted for wanted in approved if wanted.claim is not None and canonical(wanted.claim) == same), None)
@@ -501,7 +511,8 @@ def approval(book: Book, actor: str, budget: str, table: str, claim: JsonObject)
 def step_fault(
     book: Book, actor: str, record: BudgetRecord, table: str, under: str, keys: Sequence[str], day: str
 ) -> str | None:
-    """Why a step may not be drawn, or None. The grant that paid must be live and allow both session and step."""
+    """The message code if a step may not be drawn, or None. The grant that paid must be live and allow both session and
+    step."""
     if not book.served():
         return None
     if (fault := asking_fault(book, record, actor)) or record.kind == "practice":

@@ -159,7 +159,7 @@ RULE = (
 
 @lru_cache(maxsize=500)
 def postgres_query(sql: str, with_values: bool) -> str:
-    """A query of SQLite as one of Postgres; with placeholders if it has values."""
+    """A query in SQLite's SQL, translated for Postgres; placeholders are translated only `with_values`."""
     query = _INDEXED.sub("", _expressions(sql)).replace("LIMIT ?", "LIMIT nullif(?, -1)")
     _refuse_unknown(query)
     if not with_values:
@@ -168,7 +168,8 @@ def postgres_query(sql: str, with_values: bool) -> str:
 
 
 def postgres_parts(statement: str) -> list[Part]:
-    """A statement of the schema as Postgres needs it; a trigger becomes a function and the trigger that calls it."""
+    """A statement of the schema, translated for Postgres. A trigger becomes several: a function, the trigger that calls
+    it, and the order to run that trigger always."""
     trigger = _TRIGGER.fullmatch(statement.strip())
     if trigger is None:
         translated = re.sub(r"\bINTEGER\b", "bigint", re.sub(r"\bTEXT\b", 'text COLLATE "C"', _expressions(statement)))
@@ -244,7 +245,7 @@ def driver() -> ModuleType:
 
 @contextmanager
 def own_errors() -> Iterator[None]:
-    """A context that raises psycopg's errors as our sentences."""
+    """A context that raises our own sentences in place of psycopg's errors."""
     psycopg = driver()
     try:
         yield
@@ -497,7 +498,7 @@ class Alive:
             return True
 
     def hears(self, db: Link, worker: str) -> bool:
-        """Is a process of this name alive? Tried by a shared lock, so two who ask at once do not mislead each other."""
+        """Is a process of this name alive? Found by trying a shared lock, so two processes may ask at once."""
         return not db.value("SELECT pg_try_advisory_xact_lock_shared(%s, %s)", self._name(worker))
 
     def others(self, db: Link) -> list[str]:
@@ -563,7 +564,7 @@ def described(link: Link, schema: str) -> set[str]:
 
 
 def expected(link: Link, schema: str) -> set[str]:
-    """What would be in the schema if it were created now."""
+    """What the schema would hold if it were created now."""
     expected_rows = set()
     parts = parts_of(SCHEMA)
     for part in parts:
@@ -650,7 +651,8 @@ class PostgresLedger:
 
     @contextmanager
     def reading(self, sure: bool = False) -> Iterator[Link]:
-        """A connection for reading. `sure`: it is tested first, so that a server just restarted costs no answer."""
+        """A connection for reading. `sure`: the connection is tested first, so that a server just restarted costs no
+        answer."""
         with own_errors():
             state = self._state
             state.local.sure = None
@@ -693,8 +695,8 @@ class PostgresLedger:
         return link
 
     def _open_for(self, link: Link, kind: str = "") -> bool:
-        """Try for a moment to take the lock on an open ledger: `_shared` as every program has it, or alone. A server
-        notices late that a program has left."""
+        """Try for a moment to take the lock on an open ledger, shared (as every program does) or alone; False if
+        another program has it. A server notices late that a program has left."""
         deadline = time.monotonic() + min(self._wait, _LEAVING)
         while not link.value(f"SELECT pg_try_advisory_lock{kind}(%s)", [self._address.lock("open")]):
             if time.monotonic() > deadline:
@@ -714,7 +716,8 @@ class PostgresLedger:
     # Reading and writing
 
     def cached(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
-        """What `read` returns, cached while the last row stays: rows are only appended, whoever writes."""
+        """What `read` returns, cached as long as the last row is the same: rows are only appended, whoever writes
+        them."""
         state = self._state
         with state.lock:  # `sure` is the last row, as it was read just now
             sure = getattr(state.local, "sure", None)
@@ -745,7 +748,7 @@ class PostgresLedger:
             here.steady, here.sure = False, None
 
     def refuse_full(self) -> None:
-        """Refuse if the folder's own disk is nearly full; the server reports about its own."""
+        """Refuse if the disk of the workspace folder is nearly full; the server reports about its own disk."""
         refuse_full(self.path.parent)
 
     @contextmanager
@@ -784,7 +787,8 @@ class PostgresLedger:
 
     def _stands(self, write: str, head: tuple[int, str]) -> bool:
         """Did a commit succeed whose reply was lost? Asked by the transaction's own number, because another thread may
-        have written an equal row; and by the row, because a standby that took over may number anew."""
+        have written an equal row; and by the row's hash, because a standby server that took over may give other
+        numbers."""
         deadline = time.monotonic() + self._wait
         while time.monotonic() < deadline:
             with suppress(AllowanceError, driver().OperationalError):
@@ -857,8 +861,8 @@ class PostgresLedger:
             raise AllowanceError("ledger.database_unfit", setting=SETTING)
 
     def _refuse_older(self, db: Link | None) -> None:
-        """Refuse an older copy, as for a file. A refusal is decided by a second read under the lock: in a folder that
-        several machines share, the first may come from this machine's cache."""
+        """Refuse an older copy of the database, as for a file. A second read of the mark, under its lock, decides: in a
+        folder that several machines share, the first read may come from this machine's cache."""
         code = "ledger.database_missing" if db is None else "ledger.database_rolled_back"
         for held_now in (False, True):
             try:

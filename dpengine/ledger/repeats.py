@@ -81,7 +81,7 @@ def law_of(claim: JsonObject, noise: str | None = None) -> str:
 
 
 def since(db: Database, budget: str, charge: int = NO_ROW) -> str:
-    """A budget as this index knows it: its id, with the row that last protected more (kind `protect`) before this
+    """The name by which this index knows a budget: its id, with the number of the last `protect` row before this
     charge. So a question asked after that row does not find answers from before it."""
     rows = list(db.query(_PROTECTED, [base_of(budget), charge]))
     return f"{budget} {rows[0]['seq']}" if rows else budget
@@ -95,13 +95,13 @@ def note(db: Database, seq: int, charge: int, budget: str, body: str) -> None:
 
 
 def _named(budget: str, body: str) -> tuple[str, str]:
-    """The question and the law of a charge, from its row's `body`."""
+    """The question and the law of a charge, from the `body` of its row."""
     charge = json.loads(body)
     return question_of(budget, charge["table"], long_lists.whole(charge["claim"])), law_of(charge["claim"])
 
 
 def fill(db: Database) -> None:
-    """Build the index of a ledger without one. An answer that cannot be read is left out: `verify` names it."""
+    """Build the index of a ledger that has none. An answer that cannot be read is left out: `verify` names it."""
     for row in walked(db, _ANSWERS):
         with suppress(*_ILLEGIBLE):
             long_lists.at_hand(db, [row["body"]])
@@ -113,17 +113,17 @@ def number(db: Database, question: str) -> int:
 
 
 def first(db: Database, question: str) -> list[int]:
-    """The charges of the first few answers with each law, in the order of the answers."""
+    """The row numbers of the charges of the first few answers with each law, in the order of the answers."""
     return _charges(db.query(_FIRST, [question]))
 
 
 def newest(db: Database, question: str) -> list[int]:
-    """The charges of the latest answers, oldest first."""
+    """The row numbers of the charges of the latest answers to a question, oldest first."""
     return _charges(db.query(_NEWEST, [question]))[::-1]
 
 
 def of_laws(db: Database, question: str, laws: Sequence[str]) -> list[int]:
-    """The charges of the latest answers with each of these laws, law by law."""
+    """The row numbers of the charges of the latest answers with each of these laws, law by law."""
     return [charge for law in laws for charge in _charges(db.query(_OF_LAW, [question, law]))]
 
 

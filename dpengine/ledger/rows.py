@@ -60,13 +60,14 @@ def parts_of(row: LedgerRow) -> JsonObject:
 
 
 def named(kind: type[Named], parts: JsonObject) -> Named:
-    """A record of this kind; parts that are no field of it are ignored."""
+    """A record of this class from the parts with the names of its fields; other parts are ignored."""
     return kind(**{own.name: parts[own.name] for own in fields(kind) if own.name in parts})
 
 
 @dataclass(frozen=True)
 class BudgetRecord:
-    """A budget with its present cap ε and unit. `rule`'s other parts stay as they were when it was created."""
+    """A budget with its present cap ε and unit. The other numbers of `rule` stay as they were when the budget was
+    created."""
 
     id: str
     name: str
@@ -255,13 +256,13 @@ class Entry:
 
     @property
     def answer(self) -> Outcome | None:
-        """Its outcome, if that is an answer."""
+        """The outcome of the charge if it is an answer; else None."""
         return self.outcome if self.outcome is not None and self.outcome.kind == "answer" else None
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """The answers to one question in order: their number, the first ones of each law, and the latest."""
+    """The answers to one question in order: how many there are, the first ones of each law, and the latest."""
 
     count: int
     first: tuple[Entry, ...]
@@ -269,9 +270,10 @@ class Repeats:
 
 
 def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
-    """The most rows of a person under `unit`; each earlier charge will count for that many. Refused unless it protects
-    more than the unit `before`: a row becomes an id with at least two rows a person, or more rows of the same id count.
-    Another id could make two people of one; fewer rows would leave some of a person's rows unprotected."""
+    """The most rows of a person under the new `unit`; each earlier charge will count for that many. Refused unless
+    `unit` protects more than the unit `before`: either rows had no id, and a person now has at least two rows; or more
+    rows of the same id count. Another id could make two people of one; fewer rows would leave some of a person's rows
+    unprotected."""
     if unit.id_column is None:
         raise AllowanceError("protect.less")
     if before == unit.as_json():
@@ -285,14 +287,14 @@ def rows_of_a_person(before: JsonObject, unit: Unit) -> int:
 
 
 def by_row(claim: JsonObject) -> bool:
-    """Is the question's loss stated for a change of one row, rather than of all rows under an id?"""
+    """Is the claim's loss stated for a change of one row, rather than of all rows under an id?"""
     unit = claim.get("unit")
     return not (isinstance(unit, dict) and unit.get("kind") == "column")
 
 
 class Paid(NamedTuple):
-    """What must be known of a charge to count it anew. `by_row`: its loss was stated for one row, before the budget had
-    an id. `under`: the holder of the grant that paid."""
+    """What must be known of a charge to count it anew. `by_row`: the charge's loss was stated for one row, before the
+    budget had an id. `under`: the holder of the grant that paid."""
 
     by_row: bool
     under: str
@@ -306,7 +308,7 @@ class Paid(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """A raise of a budget's cap, among its charges."""
+    """A raise of a budget's cap, from `before` to `after`, in a list of its charges."""
 
     before: Fraction
     after: Fraction
@@ -322,7 +324,7 @@ Moved = dict[str, dict[str, Fraction]]  # how far each grant holder moved the me
 
 @dataclass(frozen=True)
 class Repriced:
-    """The sums of a budget counted anew: of everything, by grant holder, and by table."""
+    """The sums of a budget counted anew: the sums of everything, by grant holder, and by table."""
 
     whole: Standing
     own: dict[str, Standing]
@@ -347,15 +349,15 @@ def repriced(past: Iterable[Paid | Raised], rows: int, alpha: Fraction | None) -
 
 @dataclass(frozen=True)
 class TakenOver:
-    """Another budget of the same people that is taken over, because its table was joined. A loss stated there for one
-    row counts for `rows` rows, the most that a person has in that table."""
+    """A budget of the same people that another one takes over, because its table was joined. A loss stated on it for
+    one row counts for `rows` rows, the most that a person has in the joined table."""
 
     budget: str
     rows: int
 
 
 def taken_of(row: LedgerRow) -> TakenOver | None:
-    """The budget that a row takes over; None for every other row."""
+    """The budget that the act in this row takes over; None for every other row."""
     taken = json.loads(row["body"]).get("joined") if row["kind"] == "protect" else None
     return None if taken is None else TakenOver(str(taken["budget"]), int(taken["rows"]))
 
@@ -389,8 +391,8 @@ def protect_body(
 
 @dataclass(frozen=True)
 class Act:
-    """A row of owner_rows.py. A raise has the cap `before` and `after`; new people have the table `newer`; more
-    protection has the new `unit` and the sums after it."""
+    """A row of owner_rows.py. The act `raise` has the cap `before` and `after`; `new_people` has the table `newer`;
+    `protect` has the new `unit` and the sums after it."""
 
     seq: int
     at: str
@@ -440,7 +442,7 @@ class SessionStep:
 
 
 def questions_of(claim: JsonObject) -> int | None:
-    """The number of steps that a charge pays for; None if it is no session."""
+    """The number of steps that a charge pays for; None if the claim is not that of a session."""
     return int(claim["parameters"]["questions"]) if claim.get("key") == SESSION else None
 
 

@@ -38,7 +38,8 @@ _BASE = (  # the budget of a person who keeps apart is that of the table, a colo
 
 
 def _granted(under: str) -> str:
-    """SQL: has the holder `under` a live grant on the table, and is the actor the holder or in that group?"""
+    """SQL of a condition: has the holder `under` a live grant on the table, and is the actor that holder or in that
+    group?"""
     return f"""EXISTS (SELECT 1 FROM entries AS given WHERE given.seq = (SELECT max(seq) FROM entries
                     WHERE kind = 'grant' AND budget = {_BASE}
                     AND json_extract(body, '$.table') = json_extract(NEW.body, '$.table')
@@ -56,7 +57,7 @@ _CHARGED_UNDER = "(SELECT json_extract(body, '$.under') FROM entries WHERE kind 
 
 
 def _role(role: str, where: str = "") -> str:
-    """SQL: does the actor have this role now?"""
+    """SQL of a condition: does the actor have this role now?"""
     return (
         "coalesce((SELECT json_extract(body, '$.on') FROM entries WHERE kind = 'role'"
         f" AND json_extract(body, '$.person') = NEW.actor AND json_extract(body, '$.role') = '{role}'{where}"
@@ -235,7 +236,7 @@ def _primary(error: sqlite3.Error) -> int:
 
 @contextmanager
 def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
-    """A context that raises SQLite's errors as our sentences: its own text may quote a statement."""
+    """A context that raises our own sentences in place of SQLite's errors, whose text may quote a statement."""
     try:
         yield
     except sqlite3.ProgrammingError:  # a mistake in this program, not something a person can put right
@@ -249,8 +250,8 @@ def own_errors(damaged: str = DAMAGED) -> Iterator[None]:
 
 
 def import_library() -> None:
-    """Import sqlite-utils without pandas, which it imports only to store pandas' own types, in a quarter of a second.
-    Meanwhile `import pandas` fails, so no other thread may try it."""
+    """Import sqlite-utils in a quarter of a second: without pandas, which sqlite-utils uses only to store pandas' own
+    types. Meanwhile `import pandas` fails, so no other thread may try it."""
     if "pandas" in sys.modules or "sqlite_utils" in sys.modules:
         return
     sys.modules["pandas"] = None  # type: ignore[assignment]
@@ -261,7 +262,7 @@ def import_library() -> None:
 
 
 class Handle:
-    """A connection with a cache of what it read; used by one thread at a time."""
+    """A connection with a cache of what was read through it; used by one thread at a time."""
 
     def __init__(self, path: Path, wait: float) -> None:
         # mode=rw: if the ledger file is gone, SQLite must not create an empty one in its place.
@@ -285,8 +286,8 @@ class Handle:
         return self.pid == os.getpid() and self._file == _identity(path) and not self.db.conn.in_transaction
 
     def cached(self, key: tuple[str, ...], read: Callable[[SqliteDatabase], T], sure: bool = False) -> T:
-        """What `read` returns, cached until somebody writes. No charge relies on it: it reads again, under the write
-        lock. `sure`: we just asked whether others wrote."""
+        """What `read` returns, cached until somebody writes. A charge relies on no cached value: it reads again, under
+        the write lock. `sure`: the caller just asked whether others wrote."""
         if sure and key in self._read and self._as_of is not None and self._as_of[1] == self.db.conn.total_changes:
             return cast(T, self._read[key])
         version: int = self.db.conn.execute("PRAGMA data_version").fetchone()[0]  # changes when others write
@@ -411,7 +412,8 @@ class LedgerFile:
 
     @contextmanager
     def writing(self) -> Iterator[SqliteDatabase]:
-        """A transaction with the write lock from its first read on: what it read is still true when it writes."""
+        """A transaction that holds the write lock from its first read on: what was read is still true when it
+        writes."""
         with self.reading() as db:
             try:
                 db.conn.execute("BEGIN IMMEDIATE")
@@ -441,7 +443,7 @@ class LedgerFile:
         return []
 
     def leave(self) -> None:
-        """Nothing to do: this process was not announced."""
+        """Nothing to do: no process is announced to a file."""
 
     def close(self) -> None:
         """Close every thread's connection. A later call opens a new one."""
@@ -490,14 +492,15 @@ class LedgerFile:
 
 
 def journal(folder: Path) -> str:
-    """SQLite's journal mode. Usually WAL, which shares memory between processes. A rollback journal (`delete`) is as
+    """SQLite's journal mode for this folder. Usually `wal`, which needs memory shared between processes. `delete` is as
     durable but slower, and readers wait for writes: for disks with small blocks, and for folders that several machines
     share."""
     return "delete" if small_blocks(folder) or os.environ.get(SETTING, "").strip() else "wal"
 
 
 def refuse_holes(path: Path) -> None:
-    """Refuse a ledger file in WAL mode on a full disk with small blocks; it may have come from another disk."""
+    """Refuse a ledger file in WAL mode on a full disk with small blocks. (Such a file may have come from another
+    disk.)"""
     risky = small_blocks(path.parent) and nearly_full(path.parent) and path.exists()
     if risky and _start(path)[18:] == SHARES_MEMORY:
         refuse_full(path.parent)
@@ -529,7 +532,8 @@ def head_of(db: Database) -> tuple[int, str]:
 
 
 def sound_rows(db: Database, sql: str, values: list[Json]) -> list[JsonObject]:
-    """A query's rows, each compared with its hash: an edited sum must allow no charge, no edited answer be shown."""
+    """The rows that a query finds. Each is compared with its hash, and a damaged row is refused: an edited sum must
+    admit no charge, and no edited answer may be shown."""
     rows = list(db.query(sql, values))
     if not all(sound(row) for row in rows):
         raise LedgerDamaged()

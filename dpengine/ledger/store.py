@@ -66,7 +66,7 @@ def address_set() -> Address | None:
 
 
 def mark_of(secret: bytes) -> str:
-    """A mark derived from the folder's key: a database knows its folder by it, and it does not reveal the key."""
+    """A text derived from the folder's key. A database knows its folder by this text, which does not reveal the key."""
     return hmac.new(secret, b"allowance ledger 1", hashlib.sha256).hexdigest()
 
 
@@ -93,21 +93,22 @@ class Database(Protocol):
 
 
 class Store(Protocol):
-    """Access to the rows of a ledger, for all threads of a process. `path` is the ledger's place in the workspace's
-    folder; if the ledger is in a database, only its mark is there (high_water.py)."""
+    """Access to the rows of a ledger, for all threads of a process. `path`: where the ledger would lie in the
+    workspace's folder. If the ledger is in a database, only its mark lies there (high_water.py)."""
 
     path: Path
 
     def reading(self) -> AbstractContextManager[Database]: ...
     def writing(self) -> AbstractContextManager[Database]:
-        """A transaction with the only write lock. On the disk at its end, before anything is drawn for its charge."""
+        """A transaction with the only write lock. At its end the rows are on the disk, before anything is drawn for
+        their charge."""
 
     def cached(self, key: tuple[str, ...], read: Callable[[Database], T]) -> T:
         """What `read` returns, cached under `key` until something is written."""
 
     def steady(self) -> AbstractContextManager[None]:
-        """A context in which this thread draws a page. A page reads the same sums some hundred times, so here we ask
-        whether others wrote only when something is read anew."""
+        """A context in which this thread draws a page. A page reads the same sums some hundred times, so here the
+        thread asks whether others wrote only when a value is not cached."""
 
     def refuse_full(self) -> None: ...
     def guarded(self, db: Database) -> bool:
@@ -121,8 +122,8 @@ class Store(Protocol):
         """May programs on other machines use this ledger too?"""
 
     def announce(self, worker: str) -> bool:
-        """Announce this process under this name before it charges (workers.py). False if it is announced already, or if
-        no other machine can use the ledger."""
+        """Announce this process under the name `worker` before its first charge (workers.py). False if the process is
+        announced already, or if no other machine can use the ledger."""
 
     def hears(self, worker: str) -> bool:
         """Is a process of this name alive, on any machine?"""

@@ -90,7 +90,7 @@ class Watch:
             self._check(threading.main_thread().is_alive)
 
     def _check(self, wanted: Callable[[], bool] = lambda: True) -> None:
-        """Check every row from the first on, a page at a time, as long as `wanted` allows."""
+        """Check every row from the first on, a page at a time, as long as `wanted` returns True."""
         began, head = time.monotonic(), (0, START)
         with self._store.reading() as db:
             if list(db.query(_BELOW)):
@@ -104,7 +104,7 @@ class Watch:
                 self._head, self._whole = head, began
 
     def _page(self, db: Database, head: Head) -> tuple[Head, bool]:
-        """Check the next page of rows after `head`: the new head, and whether this was the last page."""
+        """Check the next page of rows after `head`. Returns the new head, and whether this was the last page."""
         page = list(db.query(_NEXT, [head[0]]))
         for row in page:
             if row["seq"] != head[0] + 1 or row["prev"] != head[1] or not sound(row):

@@ -57,7 +57,7 @@ class PersonTable(Table):
 
     @property
     def _delta_at_hand(self) -> Fraction:
-        """The person's part of the δ reserve; to two figures, rounded down, unless it is the whole."""
+        """The person's share of the δ reserve; rounded down to two figures, unless the person has all of it."""
         payer, grain = self._payer(), 1
         whole = self.budget.rule.delta_reserve
         part = whole if payer is None else whole * payer.grant.share
@@ -66,11 +66,12 @@ class PersonTable(Table):
         return part if part == whole else down(part, grain)
 
     def _follows(self) -> None:
-        """None: prices also depend on the person's grants, so they are not cached."""
+        """None, so that no price is cached: prices also depend on the person's grants."""
         return None
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
-        """The table's preview; also which of the two limits is tighter, and whether the question needs a decision."""
+        """The table's preview of a question, with two more facts: whether the allowance or the person's grant is
+        tighter, and whether the question needs a decision."""
         seen = super().preview(query, checked)
         if self.practice:
             return seen
@@ -99,7 +100,7 @@ class PersonTable(Table):
         )
 
     def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
-        """As for the table, but also None if a question does not fit into what is left of the person's own share."""
+        """The table's prices; None also for a question that exceeds what is left of the person's own share."""
         prices = super().prices(queries, checked)
         if self.practice:
             return prices
@@ -113,7 +114,7 @@ class PersonTable(Table):
         return [price if fits(query) else None for price, query in zip(prices, queries, strict=True)]
 
     def suggestions(self) -> list[AnyQuery]:
-        """The table's suggestions that also fit into what is left of the person's own share."""
+        """The table's suggestions, without those that exceed what is left of the person's own share."""
         return [query for query in super().suggestions() if self.preview(query).admissible]
 
     def at_share(self, query: AnyQuery, share: Fraction) -> AnyQuery | None:
@@ -135,7 +136,7 @@ class PersonTable(Table):
         return super()._priced(queries) if self.practice else self.planner().price_of(queries)
 
     def _payer(self) -> Payer | None:
-        """The grant with the most left; None without a grant."""
+        """The grant with the most left, with its sums; None without a grant."""
         return _roomiest(self._payers())
 
     def _payers(self) -> list[Payer]:
@@ -147,7 +148,7 @@ class PersonTable(Table):
         return unused if self._payer() is None else min(unused, self._left())
 
     def _left(self) -> Fraction:
-        """What is left of the person's own share, as a part of the table's allowance; all on practice budgets."""
+        """What is left of the person's own share, as a share of the table's allowance; 1 on a practice budget."""
         payer = self._payer()
         if payer is None:
             return Fraction(1) if self.practice else NOTHING
@@ -162,7 +163,8 @@ class PersonTable(Table):
 
 
 class PersonPlanner(Planner):
-    """Prices plans against budget and grant. If the grant is tighter, a plan is over by what exceeds the grant."""
+    """Prices plans against the budget and the person's grant. If the grant is tighter, a plan's `over` is by how much
+    the plan exceeds the grant."""
 
     def __init__(self, rule: Rule, totals: Totals, keep: Fraction, payer: Payer | None) -> None:
         super().__init__(rule, totals, keep)
@@ -182,7 +184,7 @@ class PersonPlanner(Planner):
 
 
 def payer_of(ledger: Ledger, budget: BudgetRecord, table: str, person: str) -> Payer | None:
-    """The grant to show: the first with something left, or else the first. None without a grant."""
+    """The grant that a page shows: the first with something left, else the first of all. None without a grant."""
     payers = _payers(ledger, budget, table, person)
     left = (payer for payer in payers if people_rules.room(payer.grant, payer.held) > 0)
     return next(left, payers[0] if payers else None)
@@ -206,7 +208,8 @@ def _roomiest(payers: Sequence[Payer]) -> Payer | None:
 
 
 def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
-    """The used part of a person's share: how far they moved the table's meter, divided by their grant."""
+    """The meter of a person's own share. `used` is how far the person moved the table's meter, divided by their grant;
+    1 without a grant."""
     if payer is None:
         return replace(build_meter(record, Standing.NOTHING), used=Fraction(1), share=NOTHING)
     share = payer.grant.share
@@ -214,8 +217,8 @@ def own_meter(record: BudgetRecord, payer: Payer | None) -> Meter:
 
 
 def _times(rule: Rule, payer: Payer, price: Cost) -> int:
-    """How many more such questions fit into a grant: the meter, by ε or by Rényi loss, whichever admits more, must stay
-    within its present reading plus what is left of the grant."""
+    """How many more questions of this price a grant admits: the meter, by ε or by Rényi loss, whichever admits more,
+    must stay within its present reading plus what is left of the grant."""
     reach = filter.used(rule, payer.meter) + people_rules.room(payer.grant, payer.held)
     runs = [0]
     if payer.meter.epsilon is not None and price.epsilon:
@@ -234,7 +237,7 @@ _log = logging.getLogger("allowance")
 
 @dataclass(frozen=True)
 class HeldGrant:
-    """A grant, and how much of it its holder used: how far they moved the table's meter."""
+    """A grant, and how much of it is used: how far its holder moved the table's meter."""
 
     grant: Grant
     used: Fraction
@@ -242,7 +245,7 @@ class HeldGrant:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """A request for more, with the decision on it if there is one."""
+    """A wish for more, and the decision on it if there is one."""
 
     wanted: ShareRequest
     decision: Decision | None
@@ -250,7 +253,7 @@ class AskedFor:
 
 @dataclass(frozen=True)
 class BudgetAccount:
-    """A budget as an auditor reads it."""
+    """A budget as an auditor reads it: its record, the tables that spend it, and its meter."""
 
     budget: BudgetRecord
     tables: tuple[str, ...]
@@ -268,8 +271,8 @@ class Face:
         self.person = person
 
     def may(self, verb: str, table: str | None = None) -> bool:
-        """May the person use this verb now, on this table or at all? For what a page shows; the verb itself checks
-        too."""
+        """May the person use this verb now: on this table, or, without one, at all? Pages use this to decide what they
+        show; the verb itself checks too."""
         verbs = rights.WORKSPACE | rights.TABLE if table is not None else rights.WORKSPACE
         return verb in verbs and self._at.may(verbs[verb], table)
 
@@ -280,7 +283,7 @@ class Face:
 
     @property
     def folder(self) -> Path:
-        """The folder for files that this person uploaded and that are no table yet. Nobody else's files are there."""
+        """The folder for files that this person uploaded and that are no table yet. It holds nobody else's files."""
         self._check("folder")
         place = self._at.house.folder / "people" / self.person
         for part in (place.parent, place, place / "tmp", place / "files"):
@@ -299,7 +302,7 @@ class Face:
     # Tables
 
     def table(self, name: str, visitor: str = "") -> Table:
-        """A table that this person may see. For a bundled sample they have a practice budget of their own."""
+        """A table that this person may see. For a bundled sample the person has a practice budget of their own."""
         self._check("table", name)
         return self._table(name)
 
@@ -336,7 +339,7 @@ class Face:
         return self._table(added.name, added.joined)
 
     def describe_source(self, source: Source) -> Described:
-        """The columns of a database table. Only hosts that the operator allowed."""
+        """The columns of a database table. Refused unless the operator allowed the database's host."""
         self._check("describe_source")
         described = self._at.house.describe_source(source)
         return replace(described, earlier=tuple(name for name in described.earlier if self._at.governs(name)))
@@ -384,9 +387,9 @@ class Face:
     def new_token(
         self, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
     ) -> tuple[str, Token]:
-        """A new token, shown now and never again, and its stored record. It covers the named tables, or all that the
-        person may see. With `metrics` it covers only figures about the server, and only an administrator may create it.
-        `until`: its last day, at most a year from now; by default in 90 days."""
+        """A new token, which is shown now and never again, and its stored record. The token covers the named tables, or
+        all that the person may see. With `metrics` it covers only figures about the server, and only an administrator
+        may create it. `until`: the token's last day, at most a year from now; by default in 90 days."""
         self._check("new_token")
         for table in tables:
             self._check("table", table)
@@ -397,7 +400,7 @@ class Face:
         return shown, token
 
     def tokens(self, person: str | None = None) -> list[Token]:
-        """The person's own tokens; an administrator may see another person's."""
+        """The person's own tokens. An administrator may also name another `person` to see theirs."""
         self._check("tokens")
         if person not in (None, self.person) and not self._administers():
             raise AllowanceError("people.no_right")
@@ -419,7 +422,7 @@ class Face:
         return PersonHome(self._at).answer_of(entry)
 
     def job(self, request_id: str, actor: str = "") -> Job:
-        """The state of a question that this person asked; any other question is unknown."""
+        """The state of a question that this person asked; `unknown` for any other question."""
         self._check("job")
         return PersonHome(self._at).job(request_id)
 
@@ -436,7 +439,7 @@ class Face:
         return self._at.house.verify_ledger()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
-        """Check receipts against the rows that this person may see; any other request is unknown."""
+        """Check receipts against the rows that this person may see; a receipt about any other row counts as unknown."""
         self._check("check_receipts")
         rows = self._at.house.ledger.export_rows()  # all: the chain is one
         return check(read_receipts(content, name), rows, lambda request: self._at.ledger.find(request) is not None)
@@ -455,7 +458,8 @@ class Face:
         return next((known for known in people if known.id == self.person), KnownPerson(self.person, "", "", ""))
 
     def roles(self, person: str | None = None) -> list[Role]:
-        """The present roles of everybody, or of one person. Owners only of tables that this person may know of."""
+        """The present roles of everybody, or of one person. Owners are listed only for tables that this person may know
+        of."""
         self._check("roles")
         with self._at.house.ledger.people() as book:
             named = book.roles() if person is None else book.roles_of(person)
@@ -520,9 +524,9 @@ class Face:
     def grant(
         self, table: str, to: str, share: Json, questions: Sequence[str] = ALL_QUESTIONS, until: str = ""
     ) -> Grant:
-        """Let a person or a group use a share of the allowance. `questions`: patterns of keys, a leading ! forbids.
-        `until`: the last day. A share of 0 takes back what was not used; its questions and last day stay on record, so
-        that an older request, approved later, does not lift them."""
+        """Let a person or a group use a share of the allowance. `questions`: patterns of keys; a leading ! forbids.
+        `until`: the last day. A share of 0 takes back what was not used; the questions and last day of the grant stay
+        on record, so that an older wish, approved later, does not lift them."""
         record = self._private_record("grant", table)
         given = read_number(share, "share")
         if not given:
@@ -568,14 +572,14 @@ class Face:
             return book.limit(record.budget, table)
 
     def keep_apart(self, table: str, people: Sequence[str]) -> None:
-        """Record the agreement that these people keep their answers to themselves: each gets a budget of their own, on
-        the same terms. Only before the first question. Only an administrator may: an owner would learn from a refusal
-        that somebody else has the same content."""
+        """Record the agreement that these people keep their answers to themselves: each person gets a budget of their
+        own, on the same terms. Refused after the first question. Only an administrator may record it: an owner would
+        learn from a refusal that somebody else has the same content."""
         record = self._private_record("keep_apart", table)
         self._at.house.ledger.keep_apart(record.budget, table, people, self.person)
 
     def agreements(self) -> dict[str, tuple[str, ...]]:
-        """For each table with such an agreement, the people who keep their answers apart."""
+        """For each table on which people keep apart, these people."""
         self._check("agreements")
         with self._at.house.ledger.people() as book:
             return {name: apart for name, budget in self._at.house.names() if (apart := book.apart(budget)) is not None}
@@ -585,7 +589,7 @@ class Face:
     def wish(
         self, table: str, reason: str, share: Json | None = None, query: AnyQuery | None = None, wish_id: str = ""
     ) -> ShareRequest:
-        """Request a total share of the allowance, or one question above the limit, with a reason."""
+        """Ask the owner for a total share of the allowance, or for one question above the limit, with a reason."""
         record = self._private_record("wish", table)
         wanted = None if share is None else read_number(share, "share")
         claim = takes = None
@@ -600,22 +604,23 @@ class Face:
         return self._at.house.ledger.wish(name, record.budget, table, reason, self.person, wanted, claim, takes)
 
     def wishes(self, table: str | None = None) -> list[AskedFor]:
-        """The person's own requests, even about a table that they may no longer see, and those they may decide. An
-        owner also sees all requests about the table, an auditor all requests."""
+        """The person's own wishes, even about a table that the person may no longer see, and the wishes that the person
+        may decide. An owner also sees all wishes about the table, an auditor all wishes."""
         self._check("wishes")
         with self._at.house.ledger.people() as book:
             asked = [wanted for wanted in book.all_wishes() if table in (None, wanted.table)]
             return [AskedFor(wanted, book.decision(wanted.id)) for wanted in asked if self._sees(book, wanted)]
 
     def pending(self) -> list[ShareRequest]:
-        """The requests that wait for this person's decision. Pages show their number."""
+        """The wishes that wait for this person's decision. Pages show how many there are."""
         self._check("pending")
         with self._at.house.ledger.people() as book:
             waiting = [wanted for wanted in book.all_wishes() if people_rules.may_decide(book, wanted, self.person)]
             return [wanted for wanted in waiting if book.decision(wanted.id) is None]
 
     def decide(self, wish: str, answer: str, share: Json | None = None) -> Decision:
-        """Approve (`yes`), decline (`no`) or change a request (`changed`, to `share`). Nobody decides their own."""
+        """Approve (`yes`), decline (`no`) or change a wish (`changed`, to `share`). Nobody decides a wish of their
+        own."""
         self._check("decide")
         with self._at.house.ledger.people() as book:
             wanted = book.wanted(wish)
@@ -645,12 +650,12 @@ class Face:
         return accounts
 
     def acts_of(self, person: str | None = None, most: int = 100, before: int | None = None) -> list[AuditRow]:
-        """What everybody or one person did, newest first: each question, grant, request, decision and owner's act."""
+        """What everybody or one person did, newest first: each question, grant, wish, decision and act."""
         self._check("acts_of")
         return [audit_row(row) for row in self._at.house.ledger.acts_by(person, most, before)]
 
     def export(self) -> Iterator[str]:
-        """The whole ledger as lines of JSON, to be checked elsewhere."""
+        """The whole ledger as lines of JSON, so that it can be checked elsewhere."""
         self._check("export")
         return export_lines(self._at.house.ledger)
 
@@ -672,7 +677,7 @@ class Face:
 
 
 class Guarded:
-    """A part of the workspace that offers only some of its verbs; each is checked when it is called."""
+    """A table or a session of which only some verbs can be used; each verb is checked when it is called."""
 
     __slots__ = ("__at", "__inner", "__name", "__verbs")
 
@@ -702,7 +707,8 @@ class Guarded:
 
 
 def faced(at: Standpoint, value: object) -> object:
-    """The result of a verb; if it is a part of the workspace that has a face, behind that face."""
+    """The result of a verb as this person may have it: a table or a session becomes guarded, and a plan of somebody
+    else's is empty."""
     if isinstance(value, Table):
         return Guarded(at, value, rights.TABLE, value.name)
     if isinstance(value, Session):

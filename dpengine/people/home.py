@@ -48,7 +48,8 @@ _PAGE = 200
 
 
 class LedgerView(Ledger):
-    """The workspace's ledger as one person may read it. Writing is the same: the ledger itself checks each right."""
+    """The workspace's ledger as one person may read it. Writing goes through unchanged: the ledger itself checks each
+    right."""
 
     def __init__(self, ledger: Ledger, at: Standpoint) -> None:
         self._file, self.path, self._watch = ledger._file, ledger.path, ledger._watch
@@ -56,10 +57,11 @@ class LedgerView(Ledger):
         self._kindred, self._knows = at.kindred, at.knows
 
     def close(self) -> None:
-        """Nothing: the workspace closes the file, which it owns."""
+        """Does nothing: the workspace owns the file and closes it."""
 
     def _shows(self) -> Callable[[Charge], bool]:
-        """A function: may this person see a charge? It looks each table's rights up once; use it for one call only."""
+        """A function that returns True for each charge that this person may see. The function looks each table's rights
+        up once, so use it for one call only."""
         sees = cache(self._sees)
         return lambda charge: charge.actor == self._person or sees(charge.budget, charge.table)
 
@@ -74,7 +76,8 @@ class LedgerView(Ledger):
         return replace(record, name=kin[0], at=since)
 
     def standing(self, budget: str) -> Standing:
-        """The sums of a budget; if it also pays for tables unknown to this person, of those tables that they know."""
+        """The sums of a budget. If the budget also pays for tables unknown to this person, only the sums of tables that
+        the person knows."""
         kin = self._kindred(budget)
         if kin is None:
             return super().standing(budget)
@@ -90,7 +93,8 @@ class LedgerView(Ledger):
         return Totals(epsilon, after.renyi - paid.renyi, after.delta - paid.delta)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
-        """As in the ledger; None if the budget also pays for tables unknown to this person, as it would reveal them."""
+        """As in the ledger; None if the budget also pays for tables unknown to this person, since its sums would reveal
+        them."""
         return super().recounted(charge) if self._kindred(charge.budget) is None else None
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
@@ -99,7 +103,8 @@ class LedgerView(Ledger):
         return super().protection_of(budget, unit)
 
     def visible_part(self, charge: Charge) -> Charge:
-        """The charge; its table's sums in place of the budget's if that pays for tables unknown to this person."""
+        """The charge. If its budget pays for tables unknown to this person, with the sums of the charge's table in
+        place of the budget's."""
         if charge.sums is None or self._kindred(charge.budget) is None:
             return charge
         of_table = charge.sums.table
@@ -156,7 +161,8 @@ class LedgerView(Ledger):
         return super().sum_of(budget, taken, rule)
 
     def released(self, budget: str, before: int | None = None, but: str = "") -> Past:
-        """As in the ledger, but without what tables released that are on the budget unknown to this person."""
+        """As in the ledger, but without what was released about tables on the budget that this person does not know
+        of."""
         kin = self._kindred(budget)
         if kin is None:
             return super().released(budget, before, but)
@@ -174,8 +180,8 @@ class LedgerView(Ledger):
         return next((int(row["seq"]) for row in rows if row["seq"] > after[row["kind"]]), None)
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
-        """The rows about tables that this person may see, and what belongs to them. Only a table's owner and an auditor
-        get other people's requests and grants, which hold reasons."""
+        """The rows about tables that this person may see, and the rows that belong to these. Only a table's owner and
+        an auditor get other people's wishes and grants, which hold reasons."""
         shows, sees, governs = self._shows(), cache(self._sees), cache(self._governs)
         hidden: set[str] = set()
         requested: set[str] = set()  # by the person themselves
@@ -201,7 +207,7 @@ class LedgerView(Ledger):
 
 
 class House(TableHome, Protocol):
-    """The part of the workspace that a face uses."""
+    """The methods of the workspace that a face uses."""
 
     folder: Path
     samples_only: bool
@@ -242,8 +248,8 @@ class Standpoint:
         self.jobs = house.jobs.of(person)
 
     def relations(self, name: str | None = None, budget: str | None = None) -> frozenset[str]:
-        """The person's roles, for one table or at all; empty if they may do nothing. They follow from the ledger and
-        the day alone, so they are cached for the day, until somebody writes to the ledger."""
+        """The person's roles, for one table or at all; empty if the person may do nothing. The roles follow from the
+        ledger and the day alone, so they are cached for the day, until somebody writes to the ledger."""
         moment = ("relations", self.person, repr(name), today())
         return self.house.ledger.cached_people(moment, lambda book: self._relations(book, name, budget))
 
@@ -271,7 +277,8 @@ class Standpoint:
         return bool(allowed & self.relations(name))
 
     def refuse(self, allowed: frozenset[str], name: str | None = None) -> None:
-        """Refuse without one of the allowed roles. A table they may not see is refused like one that does not exist."""
+        """Refuse unless the person has one of the allowed roles. A table that the person may not see is refused like
+        one that does not exist."""
         roles = self.relations(name)
         if not roles:
             raise AllowanceError(NO_RIGHT)
@@ -290,7 +297,7 @@ class Standpoint:
         return name in SAMPLES or self._visible(self.relations(name, budget))
 
     def sees(self, budget: str, table: str) -> bool:
-        """May the person see what was asked of this table at the expense of this budget?"""
+        """May the person see the questions to this table that this budget paid for?"""
         if table in SAMPLES:
             return budget.endswith(f":{self.person}") or rights.AUDITOR in self.relations()
         roles = self.relations(table)
@@ -304,7 +311,7 @@ class Standpoint:
 
     def kindred(self, budget: str) -> list[str] | None:
         """The tables on a budget that the person may know of: tables that share an owner know of each other. None if
-        these are all, or if the person may see none of them."""
+        these are all tables on the budget, or if the person may see none of them."""
         key = ("kindred", self.person, budget, today())
         return self.house.ledger.cached_people(key, lambda book: (self._kindred(book, budget),))[0]
 
@@ -317,7 +324,8 @@ class Standpoint:
         return None if not seen or len(kin) == len(on_it) else kin
 
     def knows(self, budget: str) -> bool:
-        """May the person know a budget's terms? Of their own practice budget, and if they may see a table on it."""
+        """May the person know a budget's terms? True for their own practice budget, and if they may see a table on the
+        budget."""
         if base_of(budget) != budget and not budget.endswith(f":{self.person}"):
             return rights.AUDITOR in self.relations()
         return self.house.ledger.cached_people(
@@ -340,7 +348,7 @@ class Standpoint:
 
 
 def today() -> str:
-    """Today's date in UTC, as the ledger writes it; grants end by it."""
+    """Today's date in UTC, as the ledger writes it. Grants end by this date."""
     return datetime.now(UTC).date().isoformat()
 
 

@@ -37,7 +37,8 @@ class Limiter:
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()  # how full it was, and when
 
     def wait(self, person: str, kind: str = "request") -> float:
-        """Take one unit of this kind of work: 0 if there was one, else the seconds until there will be."""
+        """Take one unit of this kind of work and return 0; if there is none, take nothing and return the seconds until
+        there will be one."""
         rate, most = self._rates[kind]
         with self._lock:
             now = self._clock()
@@ -50,12 +51,12 @@ class Limiter:
             return 0.0 if taken else (1 - full) / rate
 
     def take(self, person: str, kind: str = "request") -> None:
-        """Take one unit of this kind of work; refused if there is none."""
+        """Take one unit of this kind of work; refuse if there is none."""
         if left := self.wait(person, kind):
             raise AllowanceError("door.slow", seconds=seconds(left))
 
     def begin(self, person: str) -> bool:
-        """Begin heavy work for a person; False if enough of theirs is running. `end` ends it."""
+        """Begin heavy work for a person, until `end`; False if enough heavy work of this person is running."""
         with self._lock:
             free = self._under_way[person] < AT_ONCE
             self._under_way[person] += free

@@ -29,7 +29,8 @@ from dpengine.planning.whatif import most_each
 
 @dataclass(frozen=True)
 class Rival:
-    """Another question that answers the same, and the error of each in people, at all points at once, at 95 %."""
+    """Another question with the same answer. `own` and `its` are the errors of the asked and of the other question: in
+    people, at all points at once, at 95 %."""
 
     query: Cdf | CdfTree
     own: Fraction
@@ -42,7 +43,8 @@ class Rival:
 
 
 def curve_alternative(query: AnyQuery) -> Rival | None:
-    """The other question about the same distribution at the same ε, both with their default noise; or None."""
+    """The other question about the same distribution at the same ε, both with their default noise; None unless `query`
+    is one of the two."""
     if not isinstance(query, Cdf | CdfTree):
         return None
     query = query.with_noise("")
@@ -55,7 +57,8 @@ def curve_alternative(query: AnyQuery) -> Rival | None:
 
 @dataclass(frozen=True)
 class Instead:
-    """The question to ask instead, and the error of both, relative to the column's range."""
+    """The question to ask instead of publishing a column, and both errors (`published`, `asked`), relative to the
+    column's range."""
 
     query: AnyQuery
     published: Fraction
@@ -63,7 +66,7 @@ class Instead:
 
     @property
     def times(self) -> Fraction:
-        """How many times wider the published one is."""
+        """How many times larger the error of the published column is."""
         return self.published / self.asked
 
 
@@ -94,7 +97,8 @@ _GRAIN = 10**4  # ε to a ten-thousandth, which is enough for a picture
 
 @dataclass(frozen=True)
 class WayAtOnce:
-    """One way of adding noise to several averages: by the number of columns, the error as a share of each range."""
+    """One way of adding noise to several averages. `errors`: by the number of columns, the error as a share of each
+    column's range."""
 
     name: str
     noise: str
@@ -137,7 +141,8 @@ def means_together(query: AnyQuery, rule: Rule, totals: Totals) -> WaysAtOnce | 
 
 
 def _largest(query: VectorMean, pure: bool, price: Fraction, rule: Rule, totals: Totals) -> VectorMean | None:
-    """The question at the largest ε that fits and costs no more than this price; `pure`: charged as one loss of ε."""
+    """The question at the largest ε that costs no more than this price; None if there is none. `pure`: the question is
+    charged as one loss of ε."""
 
     def allowed(place: int) -> bool:
         epsilon = Fraction(place, _GRAIN)

@@ -50,7 +50,7 @@ class BothRanges:
 
 @remembered(512)
 def both_ranges(query: AnyQuery, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0)) -> BothRanges | None:
-    """Both ranges of a question; None if it has no second range, or none is left after earlier releases."""
+    """Both ranges of a question; None if it has no second range, or if earlier releases leave none."""
     here, everyone = _widths(query, past, reserve)
     _, least = _widths(query.at(_NO_NOISE), past, reserve)
     if here is None or everyone is None or least is None:
@@ -73,13 +73,14 @@ def _widths(query: AnyQuery, past: Past, reserve: Fraction) -> tuple[float | Non
 
 
 def _half(interval: Json) -> float:
-    """Half of the width of a range, or of the widest of several."""
+    """Half of the width of a range; of several ranges, half of the widest."""
     ranges = interval.values() if isinstance(interval, dict) else [interval]
     return max(float(high - low) for low, high in ranges) / 2
 
 
 def as_sample(query: AnyQuery) -> AnyQuery | None:
-    """The same question, were the table's people a random sample; None if a person has several rows."""
+    """The same question, asked as if the table's people were a random sample; None if a person may have several
+    rows."""
     if not query.facts.unit.single:
         return None
     try:
@@ -112,8 +113,8 @@ def along_people(query: AnyQuery) -> list[BothRanges]:
 
 
 def _before_crossing(query: AnyQuery, noisier: Callable[[AnyQuery], AnyQuery]) -> BothRanges | None:
-    """This question, or the first noisier one whose first range is wider than the sample alone allows; the noisiest one
-    with a second range, if that is less noisy. None if there is none."""
+    """This question, if its first range is wider than the sample alone allows; else the first noisier version of which
+    that is true. If noise ends the second range before, the noisiest version that has one. None if there is none."""
     found = both_ranges(query)
     while found is not None and found.here <= found.least:
         more = noisier(query)

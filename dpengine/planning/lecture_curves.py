@@ -53,18 +53,18 @@ def decades(low: int, high: int, each: int = 4) -> list[int]:
 
 
 def class_rows(many: int, alpha: float) -> int:
-    """The theorem's m: that many rows can be within α/2 of every query of a class of this size."""
+    """The theorem's m: a database of that many rows can be within α/2 of every query of a class of this size."""
     return math.ceil(2 * math.log(2 * many) / alpha**2)
 
 
 def class_people(many: int, domain: int, epsilon: float, beta: float, alpha: float) -> int:
-    """The n of the theorem for a wished α, with as many rows as it asks for."""
+    """The theorem's n: that many people are enough for an error of α, with m rows."""
     chosen = class_rows(many, alpha) * math.log(domain) + math.log(1 / beta)
     return math.ceil(4 / (alpha * epsilon) * chosen)
 
 
 def class_error(people: int, many: int, domain: int, epsilon: float, beta: float) -> float:
-    """The α that this many people reach; 1 says nothing."""
+    """The least α that the theorem gives for this many people; 1 says nothing."""
     low, high = 1e-9, 1.0
     for _ in range(60):
         middle = math.sqrt(low * high)
@@ -73,7 +73,8 @@ def class_error(people: int, many: int, domain: int, epsilon: float, beta: float
 
 
 def along_class(people: int, domain: int, epsilon: float, delta: float, beta: float, most: int) -> Curves:
-    """|C| answers from one small database, or one by one."""
+    """The error against the size |C| of the class: of all answers from one small database, and of |C| answers one by
+    one."""
     curves: Curves = {"small": [], "added": [], "strong": []}
     for many in decades(10, most):
         curves["small"].append((many, class_error(people, many, domain, epsilon, beta)))
@@ -88,7 +89,7 @@ def along_class(people: int, domain: int, epsilon: float, delta: float, beta: fl
 
 
 def population_error(people: int, questions: int, beta: float) -> float:
-    """The lecture's α + 10ε at its best ε; 1 says nothing."""
+    """The lecture's α + 10ε at its best ε, for this many questions; 1 says nothing."""
     epsilon = 0.1
     for _ in range(30):  # δ depends on ε by a logarithm
         ln = math.log(2 * questions / (beta * epsilon))
@@ -139,13 +140,13 @@ def along_values(people: int, epsilon: Fraction, delta: Fraction, beta: Fraction
 
 
 def zcdp(epsilon: float, delta: float) -> float:
-    """The largest ρ for which ρ-zCDP implies (ε, δ)-DP by Bun and Steinke 2016, Prop. 1.3."""
+    """The largest ρ for which ρ-zCDP implies (ε, δ)-DP, by Bun and Steinke 2016, Prop. 1.3."""
     ln = math.log(1 / delta)
     return (math.sqrt(epsilon + ln) - math.sqrt(ln)) ** 2
 
 
 def along_columns(people: int, epsilon: float, delta: float, widths: Sequence[int] = range(2, 201, 2)) -> Curves:
-    """The standard deviation of the noise of one of d means."""
+    """The standard deviation of the noise in each of d means, against d, for each way of adding noise."""
     rho = zcdp(epsilon, delta) if delta > 0 else 0.0
     curves: Curves = {"ordinary": [(d, 2 * math.sqrt(2) * d / (epsilon * people)) for d in widths]}
     if rho:
@@ -156,7 +157,7 @@ def along_columns(people: int, epsilon: float, delta: float, widths: Sequence[in
 
 
 def grid_points(setting: TrainingSetting, step: float) -> float:
-    """|R|, bounded by the number of grid points in the box around the ball."""
+    """|R|, bounded by the number of points of the grid with this step in the box around the ball."""
     return (2 * setting.radius / step + 1) ** setting.width
 
 
@@ -167,7 +168,7 @@ def grid_excess(setting: TrainingSetting, step: float) -> float:
 
 
 def best_step(setting: TrainingSetting) -> float:
-    """The step of the grid with the least bound."""
+    """The step of the grid for which the bound on the excess is least."""
     steps = [setting.radius * 2 ** (-power / 4) for power in range(120)]
     return min(steps, key=lambda step: grid_excess(setting, step))
 

@@ -48,8 +48,9 @@ Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly n
 
 @remembered(2048)
 def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
-    """The question with its most accurate noise that costs no more now and fits as often. Most accurate: with the least
-    promised error, or the least expected error if the question can say it."""
+    """The question with its most accurate noise that costs no more now than the default noise and can be asked as
+    often. Most accurate: by the promised error, or by a better estimate if the question has one. If the rule does not
+    admit the default noise, the cheapest equally accurate noise."""
     usual = query.with_noise("")
     no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
     if no_more is None:
@@ -62,8 +63,8 @@ def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
 
 @remembered(2048)
 def nearest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
-    """The question at its ε, with its most accurate noise that costs no more now, fits as often, and has a finite ε if
-    the default noise has one."""
+    """The question at its own ε, with its most accurate noise that costs no more now, can be asked as often, and has a
+    finite ε if the default noise has one."""
     usual = query.with_noise("")
     no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
     if no_more is None:
@@ -104,7 +105,8 @@ def _asked_at(query: AnyQuery, words: tuple[bool, str], epsilon: Fraction) -> An
 
 @remembered(4096)
 def price_now(query: AnyQuery, rule: Rule, totals: Totals) -> Fraction | None:
-    """The price of a question now, with the noise that it would get; None where no equally accurate noise fits."""
+    """The price of a question now, with the noise that a page would choose; None if the rule admits no equally accurate
+    noise."""
     price = query.cost(rule.alpha)
     if not filter.admits(rule, totals.plus(price)):
         price = cheapest(query, rule, totals).cost(rule.alpha)
@@ -113,7 +115,8 @@ def price_now(query: AnyQuery, rule: Rule, totals: Totals) -> Fraction | None:
 
 @remembered(512)
 def least_priced(query: AnyQuery, wish: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
-    """The question with the cheapest noise and ε that reach the wished accuracy; None if none of them fits."""
+    """The question with the cheapest noise and ε that are as accurate as `wish`; None if the rule admits none of
+    them."""
     return _least(_with_others(query.with_noise("")), wish, rule, totals)
 
 
@@ -130,7 +133,8 @@ def _least(options: Sequence[AnyQuery], wish: Fraction, rule: Rule, totals: Tota
 
 @remembered(512)
 def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> AnyQuery | None:
-    """The question at the largest ε that fits and takes at most this share now; None if there is none."""
+    """The question at the largest ε that the rule admits and that takes at most this share now; None if there is
+    none."""
 
     words = _words(query)
 
@@ -148,7 +152,8 @@ def at_share(query: AnyQuery, share: Fraction, rule: Rule, totals: Totals) -> An
 
 
 def _near(query: AnyQuery, rule: Rule, totals: Totals, share: Fraction, start: int, low: int, high: int) -> int:
-    """A starting point for a search: about the ε at which the question takes this share."""
+    """Where a search for an ε begins: about the ε at which the question takes this share, as a multiple of 1/GRAIN
+    between `low` and `high`."""
 
     def taken(place: int) -> float | None:
         now = _share(rule, totals, _at(query, place, _words(query)).cost(rule.alpha))
@@ -158,7 +163,8 @@ def _near(query: AnyQuery, rule: Rule, totals: Totals, share: Fraction, start: i
 
 
 def _others(usual: AnyQuery, rule: Rule, totals: Totals, allowed: Callable[[Cost], bool]) -> list[AnyQuery]:
-    """The same question with each other noise, at the largest allowed ε (up to twice the default's)."""
+    """The same question once with each other noise, at the largest ε for which its cost is `allowed` (up to twice the
+    default's ε). A noise that is allowed at no ε is left out."""
     others, words = [], _words(usual)
     price = partial(filter.share, rule, totals, usual.cost(rule.alpha))
     for other in _with_others(usual)[1:]:
@@ -181,7 +187,8 @@ def _others(usual: AnyQuery, rule: Rule, totals: Totals, allowed: Callable[[Cost
 
 
 def _share(rule: Rule, totals: Totals, paid: Cost) -> Fraction | None:
-    """How far the meter would move; None if no finite ε covered all charges any more."""
+    """How far a charge of this cost would move the meter; None if all charges would then have no finite ε, on a budget
+    that counts only ε."""
     if rule.c is None and (paid.epsilon is None or totals.epsilon is None):
         return None
     return filter.share(rule, totals, paid)
@@ -189,7 +196,8 @@ def _share(rule: Rule, totals: Totals, paid: Cost) -> Fraction | None:
 
 @dataclass(frozen=True)
 class Opening:
-    """`query` is the form's question, `asked` the same with the noise that it would get now."""
+    """A question at its opening price. `query` is as the form has it, `asked` the same with the noise that it would get
+    now."""
 
     query: AnyQuery
     asked: AnyQuery
@@ -205,8 +213,8 @@ def room(query: AnyQuery) -> Fraction:
 
 @remembered(1024)
 def opening(query: AnyQuery, rule: Rule, totals: Totals, left: Fraction, check: Fraction) -> Opening | None:
-    """The opening price of a question at any ε; `left` is the share that may still be spent, `check` the price of its
-    check. None where `left` pays for nothing."""
+    """The opening price of a question that can be built at any ε. `left` is the share of the allowance that may still
+    be spent, `check` the price of the question's check. None if `left` pays for nothing."""
     usual = query.with_noise("")
     return opened(partial(_asked_at, usual, _words(usual)), rule, totals, left, check)
 
@@ -214,7 +222,8 @@ def opening(query: AnyQuery, rule: Rule, totals: Totals, left: Fraction, check: 
 def opened(
     make: Make, rule: Rule, totals: Totals, left: Fraction, check: Fraction = Fraction(0), room: Room = room
 ) -> Opening | None:
-    """The opening of a question that `make` builds anew at each ε. `room` may replace the measure of its worth."""
+    """The opening price of a question that `make` builds anew at each ε; None if `left` pays for nothing. `room`
+    measures how much more than noise an answer is."""
     most = max(left * PART - check, Fraction(0))
     left -= check
 
@@ -254,7 +263,8 @@ def opened(
 def _bought(
     found: AnyQuery | None, at: Callable[[Fraction], tuple[AnyQuery, Fraction] | None], most: Fraction
 ) -> tuple[AnyQuery, Fraction] | None:
-    """What this share buys, at an ε of three digits that people can read."""
+    """The question and its price at an ε of three digits that people can read, for at most the share `most`; None if
+    `found` is None or that share buys nothing. `at` builds both."""
     epsilon = None if found is None else three_figures(found.epsilon)
     while epsilon is not None and epsilon >= LEAST_EPSILON:
         option = at(epsilon)
@@ -272,9 +282,9 @@ def three_figures(epsilon: Fraction) -> Fraction:
 def opening_share(
     offer: Callable[[str], AnyQuery], clear: Callable[[AnyQuery], bool], check: Callable[[AnyQuery], Fraction]
 ) -> str:
-    """The same for a choice among SHARES of the remaining allowance, where `offer` builds what a share buys: the least
-    clear one, else a twentieth, else the least that buys anything. `check` is its check's part of the remaining
-    allowance."""
+    """The opening price as one of SHARES of the remaining allowance: the least share whose question is `clear`, else a
+    twentieth, else the least share that buys anything. `offer` builds what a share buys; `check` gives the price of the
+    question's check, as a share of the remaining allowance."""
     best = ""
     for share in SHARES:
         if best and Fraction(share) > 100 * PART:

@@ -59,13 +59,13 @@ class PutTogether:
     after: Fraction
 
     def applied(self, wishes: Sequence[Wish]) -> list[Wish]:
-        """The plan in which that question replaces the first of these rows, and the others are gone."""
+        """The plan in which the merged question replaces the first of these rows, and the other rows are gone."""
         kept = [(place, wish) for place, wish in enumerate(wishes) if place not in self.places[1:]]
         return [self.wish if place == self.places[0] else wish for place, wish in kept]
 
 
 def merged_offer(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None:
-    """The best merger, if the plan then costs clearly less. From public facts alone; free."""
+    """The best merger of rows; None unless the plan then costs clearly less. From public facts alone; free."""
     before = planner.price(wishes)
     offers = []
     for places, query in candidates(wishes):
@@ -82,8 +82,8 @@ def merged_offer(planner: Planner, wishes: Sequence[Wish]) -> PutTogether | None
 
 
 def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) -> Fraction:
-    """How accurate every group must be, for merging these wishes. Where the promise depends on the number of people,
-    groups and conditions expect different numbers; then the noise stays the same."""
+    """How accurate every group of the merged question must be. Where a promise depends on the number of people, groups
+    and conditions expect different numbers; then the noise stays the same."""
     if not query.promise().supposes(query):
         return min(wish.amount for wish in wishes)
     closest = max(single.epsilon for single in asked)
@@ -91,8 +91,8 @@ def _wanted(query: AnyQuery, wishes: Sequence[Wish], asked: Sequence[AnyQuery]) 
 
 
 def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]:
-    """Wishes that ask the same question under disjoint conditions: their places in the plan, and the one question by
-    group that can replace them."""
+    """All mergers: the places in the plan of wishes that ask the same question under disjoint conditions, and the one
+    question by group that can replace these wishes."""
     alike: dict[tuple[str, str, str, str], list[tuple[int, TakenCodes]]] = {}
     for place, wish in enumerate(wishes):
         query = wish.query
@@ -113,8 +113,8 @@ def candidates(wishes: Sequence[Wish]) -> list[tuple[tuple[int, ...], AnyQuery]]
 
 
 def taken_of(query: AnyQuery, column: str) -> TakenCodes | None:
-    """What the condition takes of a column; None unless it is a run of a number or one value of a list, if the column
-    also stands in an “or”, or if nobody can meet it."""
+    """The codes that the question's conditions take of a column: a run of a number, or one value of a list. None for
+    any other condition, if the column also stands in an “or”, or if nobody can meet the conditions."""
     declared = query.facts.schema[column]
     clauses = [clause for clause in query.where.clauses if column in {part.column for part in parts_of(clause)}]
     if isinstance(declared, Number) and all(isinstance(clause, Range) for clause in clauses):
@@ -128,7 +128,7 @@ def taken_of(query: AnyQuery, column: str) -> TakenCodes | None:
 
 
 def disjoint(rows: Sequence[tuple[int, TakenCodes]]) -> tuple[int, ...]:
-    """Some of the rows, in order: each that is disjoint from all those chosen before it."""
+    """The places of some of the rows, in order: each row that is disjoint from all rows chosen before it."""
     kept: list[tuple[int, TakenCodes]] = []
     for place, codes in rows:
         if all(codes.apart(other) for _, other in kept):

@@ -34,7 +34,8 @@ Idea = JsonObject
 
 @dataclass(frozen=True)
 class Lever:
-    """The question with one change. `ends`: the declaration before and after, for a narrower range."""
+    """A question with one change that makes it more than noise. `ends`: if the change is a narrower range, the column's
+    declaration before and after."""
 
     kind: Literal["range", "groups", "bars", "top", "spend"]
     query: AnyQuery
@@ -63,7 +64,8 @@ def levers(
 
 
 def _narrowed(query: AnyQuery, coarse: Fraction, known: tuple[Fraction, Fraction] | None) -> Iterator[Lever]:
-    """A wide range cut to a half, a very wide one to a fifth, at a round end, from the end that is nearer to zero."""
+    """The question with a narrower range: a wide range is halved, a very wide one cut to a fifth, at a round end. The
+    end that is nearer to zero stays."""
     column = query.facts.schema.columns.get(query.answer_column)
     if not isinstance(column, Number) or column.size < WIDE or column.years:
         return
@@ -82,7 +84,7 @@ def _narrowed(query: AnyQuery, coarse: Fraction, known: tuple[Fraction, Fraction
 
 
 def _round(end: Fraction) -> Fraction:
-    """The number rounded down to a figure such as 400, 150 or 0.5."""
+    """A positive number rounded down to a figure such as 400, 150 or 0.5; any other number as it is."""
     if end <= 0:
         return end
     grain = Fraction(10) ** decimal_of(end).adjusted() / 2
@@ -90,7 +92,7 @@ def _round(end: Fraction) -> Fraction:
 
 
 def _within(query: AnyQuery, column: Number, low: Fraction, high: Fraction) -> AnyQuery | None:
-    """The same question, with its column declared as the range from `low` to `high`."""
+    """The same question, with its column declared from `low` to `high`; None if it cannot be built so."""
     try:
         narrow = replace(column, lower=low, upper=high)
         schema = replace(query.facts.schema, columns=query.facts.schema.columns | {query.answer_column: narrow})
@@ -100,8 +102,8 @@ def _within(query: AnyQuery, column: Number, low: Fraction, high: Fraction) -> A
 
 
 def without_codes(query: AnyQuery) -> AnyQuery | None:
-    """The same question with half the range, if a code for “unknown” lies near its upper end: the range may be that
-    wide only for the code. None elsewhere, and where a narrower range does not help."""
+    """The same question with half the range, if a code for “unknown” lies near the range's upper end: perhaps the range
+    is that wide only for the code. None otherwise, or if a narrower range does not help."""
     column = query.facts.schema.columns.get(query.answer_column)
     if not isinstance(column, Number):
         return None
@@ -114,7 +116,8 @@ def without_codes(query: AnyQuery) -> AnyQuery | None:
 
 
 def _fewer(query: AnyQuery) -> Iterator[Lever]:
-    """The version with the most groups that is not mostly noise; if all are, the version with the least noise."""
+    """The question by fewer groups: with the most groups that are not mostly noise; if all versions are, the one with
+    the least noise."""
     options = []
     for key, parameters in query.fewer():
         if (changed := catalogue[key].built(query.facts, parameters)) is not None:
@@ -125,8 +128,8 @@ def _fewer(query: AnyQuery) -> Iterator[Lever]:
 
 
 def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], AnyQuery | None]) -> Iterator[Lever]:
-    """The top few of a list, read off its bars: if every bar is within t, the few that look largest are at most 2t
-    behind. Or, for all bars of a list, the most common value alone."""
+    """A similar question for the same price. For the top few of a list, all its bars: if every bar is within t, the few
+    that look largest are at most 2t behind. For all bars of a list, the most common value alone."""
     given = query.parameters()
     kept = {name: value for name, value in given.items() if name in ("column", "where", "epsilon", "beta")}
     few = int(given.get("how_many") or 1) > 1
@@ -141,7 +144,7 @@ def _similar(query: AnyQuery, coarse: Fraction, bought: Callable[[AnyQuery], Any
 
 
 def _dearer(query: AnyQuery, coarse: Fraction, price: Callable[[AnyQuery], Fraction | None]) -> Iterator[Lever]:
-    """The question at the ε where it is no longer mostly noise, or if that is too dear at half of it, and so on."""
+    """The question at the ε at which it is no longer mostly noise; if that ε is too dear, at half of it, and so on."""
     times = query.promise().amount / coarse
     while times > 1:
         parameters: JsonObject = query.parameters() | {"epsilon": text_of(up(query.epsilon * times, 1000))}
@@ -169,14 +172,15 @@ def suggest(facts: Facts, rule: Rule, totals: Totals, check: Callable[[AnyQuery]
 
 
 def takes_at_most(part: Fraction, rule: Rule, totals: Totals) -> Callable[[AnyQuery], bool]:
-    """Does a question take at most this part of the remaining allowance?"""
+    """A function that returns True for a question that takes at most this part of the remaining allowance."""
     share = max(1 - filter.used(rule, totals), Fraction(0)) * part
     return lambda query: filter.affords(rule, totals, cost(query.loss(), rule.alpha), share)
 
 
 def worth_asking(facts: Facts, key: str, parameters: Idea, affordable: Callable[[AnyQuery], bool]) -> AnyQuery | None:
-    """The question at the smallest usual ε whose error is half of what counts as mostly noise, else at the first whose
-    error is no more than that. None if no affordable ε reaches it."""
+    """The question at the smallest usual ε whose error is at most half of what counts as mostly noise; if no affordable
+    ε is so exact, at the first whose error is no more than mostly noise. None if no affordable ε is that exact
+    either."""
     useful = None
     for spend in SPENDS:
         query = catalogue[key].built(facts, {"epsilon": spend} | parameters)
@@ -192,7 +196,8 @@ def worth_asking(facts: Facts, key: str, parameters: Idea, affordable: Callable[
 
 
 def first_asked(name: str, schema: Schema) -> list[tuple[str, Idea]]:
-    """The first questions about a column, until one is worth asking: days by month, or by year if many."""
+    """Questions about a column, in order; the first one that is worth asking is suggested. Days are asked by month, or
+    by year if there are many."""
     column, alone = schema[name], {"column": name}
     if isinstance(column, Number):
         return [("mean", alone), ("median", alone)]
@@ -230,10 +235,10 @@ def _short(facts: Facts) -> list[str]:
 
 
 def _several(facts: Facts, names: list[str]) -> list[str]:
-    """The columns with more than two listed values, not counting the labels for empty and unknown cells."""
+    """The columns of `names` with more than two listed values, not counting the labels for empty and unknown cells."""
     return [name for name in names if len(facts.schema.category(name).values) > 2]
 
 
 def _first(facts: Facts, name: str) -> list[list[Json]]:
-    """A condition on a column: its first listed value."""
+    """Conditions that hold for the first listed value of a column."""
     return [[name, "in", [facts.schema[name].value(0)]]]

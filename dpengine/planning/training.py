@@ -38,7 +38,7 @@ def trainings() -> tuple[str, ...]:
 def trained(
     make: Callable[..., AnyQuery], key: str, given: JsonObject, share: Fraction, rule: Rule, totals: Totals
 ) -> AnyQuery:
-    """The training at the largest ε that fits, with default steps and rate for about that ε."""
+    """The training at the largest ε that takes at most `share`, with the default steps and rate for about that ε."""
 
     fixed: JsonObject = {}
 
@@ -73,7 +73,8 @@ A_WEIGHT = 7e-9  # … and every weight of it
 
 @dataclass(frozen=True)
 class StepsOption:
-    """This training, the lecture's, or the longest possible one if the lecture's is longer."""
+    """A number of steps: that of this training, the lecture's, or the largest possible one if the lecture's is
+    larger."""
 
     kind: Literal["this", "lecture", "most"]
     steps: int
@@ -154,8 +155,8 @@ def look_for_model(schema: Schema, target: str, features: Sequence[str]) -> Json
 
 
 def bins(name: str, schema: Schema) -> Ref:
-    """As in a first look. For amounts from 0 up, where small values are common, the first group is split: 0 by itself,
-    then at 1, 2 and 5 times powers of ten over three of these."""
+    """The groups of a column, as in a first look. For amounts from 0 up, where small values are common, the first group
+    is split: 0 by itself, then at 1, 2 and 5 times powers of ten over three of these powers."""
     usual, column = readable(name, schema), schema[name]
     if not isinstance(column, Number) or not isinstance(usual, Grouped) or len(usual.starts) < 2:
         return usual
@@ -172,14 +173,14 @@ def bins(name: str, schema: Schema) -> Ref:
 
 
 def reach_of_cells(query: Overview, target: str) -> float:
-    """The promise for every count against the target, all at once, in rows."""
+    """How far noise moves any count against the target, all at once except with probability β, in rows."""
     goal = query.names.index(target)
     return max(query.reach((min(at, goal), max(at, goal))) for at in range(len(query.axes)) if at != goal)
 
 
 def reach_of_effect(query: Overview, target: str, rows: int) -> float:
-    """About how far noise moves the effect of a value with this many rows on the chance of a yes, all values at once:
-    the band in `released.shapes` for independent columns."""
+    """About how far noise moves the effect of a value with this many rows on the chance of a yes, all values at once.
+    This is the band in `released.shapes` for independent columns."""
     goal = query.names.index(target)
     listed = query.axes[goal].size
     noise = max(float(query.noise_of[(min(at, goal), max(at, goal))]) for at in range(len(query.axes)) if at != goal)

@@ -78,7 +78,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Way:
-    """The question under one trust model, or why it is refused there."""
+    """The question under one trust model; without a question, why that model refuses it."""
 
     model: str
     query: AnyQuery | None
@@ -86,7 +86,8 @@ class Way:
 
     @property
     def error(self) -> Fraction | None:
-        """The promised error in people, for every number of the answer at once."""
+        """The promised error in people, for every number of the answer at once; None if the model refuses the
+        question."""
         if self.query is None:
             return None
         return self.query.promise().of_people(self.query.facts.about)
@@ -105,7 +106,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Lecture:
-    """The lecture's coin, and its real δ at ε; None where its probability would exceed 1."""
+    """The lecture's coin, and its real δ at ε; None where the coin's probability would exceed 1."""
 
     chance: Fraction
     delta: Decimal | None
@@ -157,7 +158,7 @@ def lecture(people: int, kind: str, epsilon: Fraction, delta: Fraction) -> Lectu
 
 
 def usual_delta(rule: Rule) -> Fraction:
-    """The largest power of ten that fits into the δ reserve ten times."""
+    """The default δ of a question: the largest power of ten of which ten are in the δ reserve."""
     return max(decade(rule.delta_reserve / 10), LEAST_DELTA) if rule.delta_reserve else Fraction(1, 10**8)
 
 
@@ -193,7 +194,7 @@ class Kept:
 
 
 def honest_people(people: int, share: int) -> int:
-    """At least one: somebody is to be protected."""
+    """This percentage of the people, but at least one: somebody is to be protected."""
     return max(1, people * share // 100)
 
 
@@ -202,7 +203,8 @@ def sums_of(query: Shuffled) -> int:
 
 
 def delta_of(query: Shuffled, honest: int, chance: Fraction | None = None) -> Fraction:
-    """δ at the question's ε, with this many honest people; rounded up."""
+    """The question's real δ at its ε, with this many honest people; rounded up. `chance`: of another coin than the
+    question's."""
     p = query.chance if chance is None else chance
     left = (binomial.excess if sums_of(query) == 1 else binomial.excess_of_two)(honest, p, query.epsilon)
     return min(Fraction(left), Fraction(1))
@@ -214,12 +216,12 @@ def needed(query: Shuffled, honest: int) -> Fraction | None:
 
 
 def fewest(query: Shuffled) -> int | None:
-    """The least number of honest people for any coin at all."""
+    """The least number of honest people for whom some coin keeps the question's (ε, δ); None if there is none."""
     return binomial.least_people(query.epsilon, query.delta, sums_of(query), MOST_PEOPLE)
 
 
 def error_with_dishonest(query: Shuffled, honest: int, chance: Fraction) -> Fraction:
-    """The error bound of any number in the answer, except with probability β, if dishonest people send anything."""
+    """The error bound of any number in the answer, except with probability β, if the dishonest people send anything."""
     people, others = query.facts.about, query.facts.about - honest
     values, second = 1, False
     if isinstance(query, ShuffleHistogram):
@@ -231,7 +233,8 @@ def error_with_dishonest(query: Shuffled, honest: int, chance: Fraction) -> Frac
 
 
 def kept_by_honest(all_ways: Sequence[Way], honest: int) -> tuple[Kept, ...]:
-    """Each possible way as it is; the shuffled one with the least coin once more, with the coin that it needs."""
+    """What each possible trust model still guarantees with this many honest people. The shuffler with the least coin is
+    listed once more, with the coin that this many honest people need."""
     rows: list[Kept] = []
     for way in all_ways:
         if way.query is None or way.error is None:
@@ -260,12 +263,12 @@ def _lied(query: AnyQuery, error: Fraction, others: int) -> Fraction | None:
 
 
 def along(query: Shuffled, people: int) -> tuple[tuple[int, float], ...]:
-    """δ by the number of honest people, for a picture."""
+    """Points for a picture: the number of honest people, and δ."""
     counts = sorted({honest_people(people, share) for share in SHARES})
     return tuple((honest, float(delta_of(query, honest))) for honest in counts)
 
 
 def shuffled_of(all_ways: Sequence[Way]) -> Shuffled | None:
-    """The question with the least coin; None for too few people."""
+    """The question for a shuffler with the least coin; None if there are too few people for it."""
     queries = (way.query for way in all_ways if way.model == "tight")
     return next((query for query in queries if isinstance(query, (ShuffleCount, ShuffleHistogram))), None)

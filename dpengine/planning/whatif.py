@@ -74,8 +74,8 @@ Value = TypeVar("Value", int, Fraction)
 
 @dataclass(frozen=True)
 class Setting:
-    """A question, an allowance, and how many such questions it must hold. Once it is solved, `query` is at the ε that
-    each of the questions may take."""
+    """A question, an allowance, and how many such questions the allowance must pay for. Once the setting is solved,
+    `query` is at the ε that each of the questions may take."""
 
     query: AnyQuery
     budget: Budget
@@ -101,7 +101,8 @@ def _used(rule: Rule, query: AnyQuery, questions: int) -> Fraction:
 
 
 def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
-    """The setting in texts from a URL or a form. `facts` of the open table; if None, the texts describe a table too."""
+    """The setting that texts from a URL or a form describe. `facts`: of the open table; if None, the texts describe a
+    table too."""
     key = given["q"]
     if key not in offered():
         raise AllowanceError("query.unknown", key=key[:60], keys=list(offered()))
@@ -116,7 +117,8 @@ def read(given: Mapping[str, str], facts: Facts | None = None) -> Setting:
 
 @remembered(512)
 def solve(setting: Setting) -> Setting:
-    """The most that each question may take; if even the least is too much, one sentence with how many would fit."""
+    """The setting with its question at the largest ε that each question may take. Refused if even the least ε is too
+    much, in one sentence with how many questions the allowance would pay for."""
     query, budget, rule = setting.query, setting.budget, setting.budget.rule()
     epsilon = most_each(rule, query, setting.questions)
     if epsilon is None:
@@ -127,7 +129,8 @@ def solve(setting: Setting) -> Setting:
 
 @dataclass(frozen=True)
 class AtError:
-    """What an accepted error allows or takes, each with the setting's other numbers; None if nothing is enough."""
+    """What an accepted error allows or takes, each number with the setting's other numbers; None if nothing is
+    enough."""
 
     questions: int
     people: int | None  # to two figures, rounded up
@@ -137,8 +140,8 @@ class AtError:
 
 @remembered(512)
 def at_error(solved: Setting, wish: Fraction) -> AtError:
-    """How many questions fit, how many people and which allowance it takes, each with the setting's other numbers. On
-    grids of two and three figures, for a page that is drawn again at every move of a slider."""
+    """What the accepted error `wish` allows or takes: how many questions, how many people and which allowance. The
+    numbers lie on grids of two and three figures, for a page that is drawn again at every move of a slider."""
     query, rule, each = solved.query, solved.budget.rule(), solved.questions
     guess = query.epsilon * solved.promise.amount / wish if wish else None
     least = least_epsilon(query.asked_at(LEAST_EPSILON), wish, anew=True, near=guess)
@@ -159,14 +162,14 @@ def at_error(solved: Setting, wish: Fraction) -> AtError:
 
 
 def comparable(first: Setting, other: Setting) -> bool:
-    """Are the two promises of the same kind and unit, under the same relation?"""
+    """Do the promises of the two settings have the same kind and unit, under the same relation?"""
     units = [(solved.promise.kind, solved.promise.unit, solved.query.facts.relation) for solved in (first, other)]
     return units[0] == units[1] and depends_on_people(first.query) == depends_on_people(other.query)
 
 
 @dataclass(frozen=True)
 class AtDelta:
-    """How many questions with this error an allowance holds at one δ."""
+    """How many questions with some error an allowance pays for at one δ."""
 
     delta: Fraction
     usual: int  # with the usual noise
@@ -176,8 +179,8 @@ class AtDelta:
 
 @remembered(256)
 def by_delta(solved: Setting, wish: Fraction, deltas: tuple[Fraction, ...]) -> tuple[AtDelta, ...]:
-    """What δ does: at each of these, how many questions with this error fit the same ε. Gaussian noise has no finite ε,
-    so an allowance without δ holds none of it."""
+    """What δ does: at each of `deltas`, how many questions with the error `wish` an allowance of the same ε pays for.
+    Gaussian noise has no finite ε, so an allowance without δ pays for none of it."""
     query = solved.query.asked_at(LEAST_EPSILON)
     needing = [noise for noise in query.noises if History.of([query.with_noise(noise).loss()]).epsilon is None]
     guess = solved.query.epsilon * solved.promise.amount / wish if wish else None
@@ -194,13 +197,14 @@ def by_delta(solved: Setting, wish: Fraction, deltas: tuple[Fraction, ...]) -> t
 
 
 def _holding(query: AnyQuery, delta: Fraction, questions: int) -> Callable[[Fraction], bool]:
-    """A test of an allowance's ε: does it hold the question this many times, with this δ?"""
+    """A function of ε: does the allowance (ε, `delta`) admit this many such questions?"""
     loss = query.loss()
     return lambda epsilon: how_many_fit.holds("filter", Rule.make(epsilon, delta), loss, questions)
 
 
 def _least_of(values: Sequence[Value], true: Callable[[Value], bool], near: Value) -> Value | None:
-    """The least of rising `values` from which `true` holds, searched around `near`; None if it holds for none."""
+    """The least of the rising `values` for which the test `true` holds, and for all later ones; the search begins near
+    `near`. None if the test holds for none."""
     start = bisect_left(values, near)
     short = largest(lambda at: at < 0 or not true(values[at]), -1, len(values) - 1, near=lambda: start - 1)
     return values[short + 1] if short + 1 < len(values) else None
@@ -224,7 +228,7 @@ def most_each(rule: Rule, query: AnyQuery, questions: int, accounting: str = "fi
 
 
 def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
-    """A starting point for `most_each`, in millionths: the share used grows like ε, or like its square."""
+    """Where the search of `most_each` begins, in millionths: the used share grows like ε, or like the square of ε."""
     epsilon = min(max(rule.epsilon / questions, LEAST_EPSILON), MOST_EPSILON)
     for _ in range(4):
         used = _used(rule, query.asked_at(epsilon), questions)
@@ -236,7 +240,7 @@ def _guess(rule: Rule, query: AnyQuery, questions: int) -> int:
 
 
 def amount_for(query: AnyQuery, people: int) -> Fraction | None:
-    """The size of the promise with this many people; None if they are too few."""
+    """The promised error with this many people; None if they are too few for the question."""
     try:
         return query.of_size(people).promise().amount
     except AllowanceError:
@@ -244,7 +248,8 @@ def amount_for(query: AnyQuery, people: int) -> Fraction | None:
 
 
 def next_true(true: Callable[[int], bool], high: int) -> int | None:
-    """The least number from 1 to `high` from which on `true` holds; None if there is none."""
+    """The least number from 1 to `high` for which the test `true` holds, and for all larger ones; None if there is
+    none."""
     found = first_true(true, 1, high + 1)
     return found if found <= high else None
 
@@ -300,7 +305,7 @@ def why_not(key: str) -> str:
 
 
 def typed(key: str) -> set[str]:
-    """The names of the public facts that a question needs typed: “range”, “values”, “share”, and other sizes."""
+    """The names of the public facts that a form must ask for: “range”, “values”, “share”, and other sizes."""
     needed: set[str] = set()
     for parameter in catalogue[key].card.parameters:
         if parameter.kind in _COLUMN:
@@ -345,7 +350,7 @@ def size(given: Mapping[str, str], name: str) -> int:
 
 
 def made_up(given: Mapping[str, str], people: int) -> Facts:
-    """The facts of a made-up table. The form gives its relation, number of people, sizes and range."""
+    """The facts of a made-up table. The form's values `given` say its relation, number of people, sizes and range."""
     needed = typed(given["q"])
     ends: tuple[Fraction, ...] = (Fraction(0), Fraction(1), Fraction(1))
     if "range" in needed:
@@ -373,7 +378,8 @@ def _facts(relation: str, people: int, ends: tuple[Fraction, ...], full: bool, c
 
 
 def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -> AnyQuery:
-    """The question itself, at a placeholder ε. If it needs a condition, any will do: no promise depends on it."""
+    """The question that the form's values `given` describe, at a placeholder ε. If the question needs a condition, it
+    gets any: no promise depends on the condition."""
     parameters: dict[str, object] = {"epsilon": LEAST_EPSILON, "beta": given.get("beta")}
     for parameter in catalogue[key].card.parameters:
         parameters |= _given(facts, parameter, given, budget)
@@ -389,7 +395,7 @@ def question(facts: Facts, key: str, given: Mapping[str, str], budget: Budget) -
 
 
 def _given(facts: Facts, parameter: Parameter, given: Mapping[str, str], budget: Budget) -> dict[str, object]:
-    """The value of one parameter from the form; empty where the default will do."""
+    """The value of one parameter from the form, by name; an empty dict where the default will do."""
     kind, name = parameter.kind, parameter.name
     if kind in _COLUMN:
         column = given.get("column") or _COLUMN[kind]
@@ -414,7 +420,7 @@ def _given(facts: Facts, parameter: Parameter, given: Mapping[str, str], budget:
 
 
 def _some(schema: Schema) -> list[list[object]]:
-    """A condition on the first list, else on the first column."""
+    """Some condition: on the first column with a list, else on the first column."""
     lists = [*schema.of_kind(Category), *schema.of_kind(ItemSet)]
     name = lists[0] if lists else next(iter(schema.columns))
     column = schema[name]
@@ -424,7 +430,8 @@ def _some(schema: Schema) -> list[list[object]]:
 
 
 def about_question(given: Mapping[str, str], people: int, facts: Facts | None) -> Facts:
-    """The table in question: the open one at this size, or a made-up one, with the open table's relation."""
+    """The facts of the table in question: of the open table at this size, or of a made-up table with the open table's
+    relation."""
     if facts is None:
         return made_up(given, people)
     if sized(given["q"]):
@@ -443,7 +450,7 @@ def _around(middle: Fraction, least: Fraction, most: Fraction, decades: int, gra
 
 
 def along_epsilon(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
-    """(ε of one question, error)."""
+    """Points for a picture: the ε of one question, and its error."""
     epsilons = _around(query.epsilon, LEAST_EPSILON, MOST_EPSILON, 3, GRAIN)
     return [(epsilon, _figure(query.asked_at(epsilon))) for epsilon in epsilons]
 
@@ -453,7 +460,8 @@ def _figure(query: AnyQuery) -> Fraction:
 
 
 def along_people(query: AnyQuery) -> list[tuple[Fraction, Fraction]]:
-    """(people, error); an error that does not depend on the people is taken relative to the possible range."""
+    """Points for a picture: the number of people, and the error. An error that does not depend on the people is taken
+    relative to the possible range."""
     sizes = _around(Fraction(query.facts.about), Fraction(1), Fraction(MOST_TYPED_PEOPLE), 4, 1)
     enough = [int(people) for people in sizes if amount_for(query, int(people)) is not None]
     return [(Fraction(people), at_people(query.of_size(people))) for people in enough]
@@ -466,7 +474,8 @@ def at_people(query: AnyQuery) -> Fraction:
 
 
 def along_questions(rule: Rule, query: AnyQuery, accounting: str, most: int = 1000) -> list[tuple[int, Fraction]]:
-    """(k, error of each of k answers under one allowance), up to the k where no ε is small enough."""
+    """Points for a picture: k, and the error of each of k answers under one allowance; up to the k where no ε is small
+    enough."""
     counts = sorted({round(10 ** (step / 4)) for step in range(4 * len(str(most)) - 3)})
     epsilons = [(count, most_each(rule, query, count, accounting)) for count in counts if count <= most]
     return [(count, _figure(query.asked_at(epsilon))) for count, epsilon in epsilons if epsilon is not None]
@@ -528,7 +537,7 @@ def theorems(solved: Setting, wish: Fraction | None = None) -> list[str]:
 
 
 def training_people(query: OfGradients, delta: Fraction, risk: Fraction) -> tuple[int, int] | None:
-    """The lecture's T for this excess, and its n; None without δ."""
+    """The lecture's T for this excess, and the lecture's n for this T; None without δ."""
     epsilon = compositions.zcdp_epsilon([query.loss()], delta) if delta > 0 else None
     if epsilon is None or risk <= 0:
         return None
@@ -537,7 +546,7 @@ def training_people(query: OfGradients, delta: Fraction, risk: Fraction) -> tupl
 
 
 def class_people(query: OfClass, alpha: Fraction) -> tuple[int, int]:
-    """The theorem's m for an error of α, and its n: its m has no limit."""
+    """The theorem's m for an error of α, and the theorem's n for this m; here m has no upper limit."""
     rows = lecture_curves.class_rows(query.many, float(alpha))
     return rows, lecture_curves.class_people(
         query.many, query.domain, float(query.epsilon), float(query.beta), float(alpha)
@@ -559,8 +568,8 @@ def _class(solved: Setting, wish: Fraction | None) -> list[str]:
 
 
 def population_people(query: AdaptiveSession, width: Fraction) -> tuple[int, str] | None:
-    """How many people this session needs, at its own ε, for every answer to be this close to the population, and the
-    bound that shows it. None where no number is enough."""
+    """How many people this session needs, at its own ε, for every answer to be this close to the population; and the
+    name of the bound that shows it. None if no number of people is enough."""
 
     def best(people: int) -> Width:
         return session_validity.outward(session_validity.rounded(query.of_size(people)))[0]

@@ -27,8 +27,8 @@ _WIDE = 0.15 / 1.6  # of the bell, relative to the range
 
 @dataclass(frozen=True)
 class Picture:
-    """`truth` with its ends `low` and `high` at each place of `at`. By kind: named bars, one range, a curve over a
-    column, or the chance of each name to be given."""
+    """The true figures `truth` of made-up people at the places `at`, and the ends `low` and `high` between which an
+    answer may lie. By kind: named bars, one range, a curve over a column, or the chance that each name is given."""
 
     kind: str  # bars, range, curve, chance
     unit: str  # people, percent, column
@@ -40,14 +40,14 @@ class Picture:
 
 
 def value_at(rank: float) -> float:
-    """The place in the range, from 0 to 1, below which this part of the made-up people are."""
+    """The point of the range, from 0 to 1, below which this share of the made-up people are."""
     if not 0 < rank < 1:
         return float(rank >= 1)
     return min(max(0.5 + _WIDE * log(rank / (1 - rank)), 0.0), 1.0)
 
 
 def rank_at(place: float) -> float:
-    """The part of the made-up people up to this place in the range."""
+    """The share of the made-up people up to this point of the range."""
     return 0.0 if place <= 0 else 1.0 if place >= 1 else 1 / (1 + exp((0.5 - place) / _WIDE))
 
 
@@ -91,14 +91,15 @@ def picture(query: AnyQuery) -> Picture:
 
 
 def _ends(query: AnyQuery) -> tuple[float, float]:
-    """The range of the question's column; 0 to 100 percent for a column of days or without a column."""
+    """The ends of the range of the question's column; 0 and 100 (percent) for a column of days or without a column."""
     name = query.answer_column or str(next(iter(getattr(query, "columns", ())), ""))
     column = query.facts.schema.columns.get(name)
     return (float(column.lower), float(column.upper)) if isinstance(column, Number) else (0.0, 100.0)
 
 
 def _places(query: AnyQuery, share: float) -> Picture:
-    """For percentiles, or the distance of two: the true values, and those at the ranks where an answer may lie."""
+    """The picture of a question about percentiles, or about the distance of two: the true values, and the values at the
+    ranks where an answer may lie."""
     low, high = _ends(query)
     ranks = [float(place) for place in query.wanted_places]
 
@@ -118,7 +119,8 @@ def _places(query: AnyQuery, share: float) -> Picture:
 
 
 def _chances(query: AnyQuery) -> Picture:
-    """How often each group is named if each is smaller than the one before by one person in LEAD; in percent."""
+    """The picture of a choice: how often each group is named, in percent, if each group is smaller than the one before
+    by one person in LEAD."""
     if isinstance(query, NoisyArgmax):
         names = [str(place + 1) for place in range(len(query.options or query.averages))]
     else:

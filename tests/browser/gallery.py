@@ -1,6 +1,7 @@
 """`make shots`: a picture of every page and every lesson in every look and language, and a sheet to look at them all.
 
-The pictures are build/shots/<language>-<look>-<view>.png, the sheet is build/shots/index.html. Nothing is checked here.
+The pictures are build/shots/<language>-<look>-<view>.png, the sheet is build/shots/index.html. axe-core reads each page
+as it is pictured and with everything unfolded; what it finds is printed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from browser import views
 from browser.steps import LIMIT, SHOTS, go, shot
+from browser.test_axe import opened, violations
 from conftest import CHROMIUM_FLAGS, NO_CHROMIUM, serving
 from playwright.sync_api import sync_playwright
 
@@ -70,7 +72,12 @@ def _through(browser: Any, url: str, lang: str, look: str, wanted: list[str]) ->
             if _named(wanted) and name not in wanted:
                 continue
             go(page, address + ("&" if "?" in address else "?") + f"lang={lang}")
-            taken[name] = shot(page, f"{lang}-{look}-{name}", always=True)
+            state = f"{lang}-{look}-{name}"
+            taken[name] = shot(page, state, always=True)
+            wrong = violations(page)
+            opened(page)
+            wrong += [f"(unfolded) {line}" for line in violations(page) if line not in wrong]
+            print(*(f"{state}: {line}" for line in wrong), sep="\n", end="\n" if wrong else "", flush=True)
 
     everywhere = MEANT[lang] == MEANT[STORED]
     take((views.pages() if everywhere else {}) | views.each_lesson())

@@ -290,12 +290,13 @@ def _listed(name: str, column: Category | Grouped | ItemSet, operand: Json) -> s
 # Conditions as words, the same in form, answer, history and receipt.
 
 
-def who(where: Predicate, by: Ref | None = None, rows: int | None = None) -> str:
+def who(where: Predicate, by: Ref | None = None, rows: int | None = None, of: bool = False) -> str:
     """Who is counted, as text: “everyone”, or “people where district is Mill or Hill and age is at least 30, by
-    district”. `rows`: say rows and not people, at most this many of each person; 0: all."""
+    district”. `rows`: say rows and not people, at most this many of each person; 0: all. `of`: as it stands after “the
+    number of”, which some languages say in another case."""
     kind = "" if rows is None else ".rows" if rows else ".all_rows"
     facts = {} if where.everyone else {"conditions": conditions(where)}
-    people = say(f"who.{'where' if facts else 'everyone'}{kind}", most=rows, **facts)
+    people = say(f"who.{'of.' if of else ''}{'where' if facts else 'everyone'}{kind}", most=rows, **facts)
     return people if by is None else say("who.by_group" if isinstance(by, Grouped) else "who.by", who=people, by=by)
 
 

@@ -222,9 +222,9 @@ class Query(Answered, Generic[Statistic, Raw]):
     def sentence(self) -> str:
         """The question in words, the same in form, answer, history and receipt."""
 
-    def whom(self) -> str:
-        """Who counts, as words inside `sentence`."""
-        return who(self.where, self.by, self.facts.said_rows if self.counts_rows else None)
+    def whom(self, of: bool = False) -> str:
+        """Who counts, as words inside `sentence`; `of`: after “the number of”."""
+        return who(self.where, self.by, self.facts.said_rows if self.counts_rows else None, of)
 
     @abstractmethod
     def need(self) -> AnyNeed | RawNeed: ...

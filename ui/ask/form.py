@@ -98,10 +98,11 @@ def _pick_column(table: dp.Table, key: str, given: Mapping[str, Any], parameter:
 
 def _pick_some(key: str, given: Mapping[str, Any], parameter: Parameter, rows: str, public: bool) -> bool:
     """Is the question about some people only? It begins so if the answer about everyone is `public`."""
-    fields.word(parameter.around("form.for"))
+    if word := parameter.around("form.for"):
+        fields.word(word)
 
     def label(option: str) -> str:
-        return say(f"form.who.{option}{rows}") if rows else parameter.around(f"form.who.{option}")
+        return parameter.around(f"form.who.{option}{rows}")
 
     now = "some" if given.get("where") or public else "everyone"
     return fields.pick(f"form.who{rows}", ["everyone", "some"], now, label, f"ask-who-{key}") == "some"

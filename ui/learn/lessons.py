@@ -65,19 +65,20 @@ def show() -> None:
 def overview() -> None:
     lead = say("lessons.lead")
     st.html(f'<h1{written()}>{escape(say("lessons.title"))}</h1><p class="lead"{written()}>{escape(lead)}</p>')
-    first, *others = NAMES
-    with st.container(key=f"card-lesson-{first}"):  # a wide first card: why this is needed
-        picture, words = st.columns([3, 2], gap="large", vertical_alignment="center")
-        with picture:
-            _small(first)
-        with words:
-            _line(first)
-            _to(first, _named(first), f"lesson-open-{first}", primary=True)
-    for number, place in zip(others, frame.in_rows(len(others), 3), strict=True):
-        with place, st.container(key=f"card-lesson-{number}", height="stretch"):
-            _small(number)
-            _line(number)
-            _to(number, _named(number), f"lesson-open-{number}")
+    with st.container(gap="small"):
+        first, *others = NAMES
+        with st.container(key=f"card-lesson-{first}"):  # a wide first card: why this is needed
+            picture, words = st.columns([3, 2], gap="large", vertical_alignment="center")
+            with picture:
+                _small(first)
+            with words:
+                _line(first)
+                _to(first, _named(first), f"lesson-open-{first}", primary=True)
+        for number, place in zip(others, frame.in_rows(len(others), 3), strict=True):
+            with place, st.container(key=f"card-lesson-{number}", height="stretch"):
+                _small(number)
+                _line(number)
+                _to(number, _named(number), f"lesson-open-{number}")
 
 
 def _small(number: int) -> None:

@@ -121,9 +121,9 @@ def _cell(cell: Cell, digits: int) -> Html:
         lines.append(say("thesis.range", low=_figure(cell.low, digits), high=_figure(cell.high, digits)))
     wrong = not (covers(cell, cell.here) and (cell.printed == "" or covers(cell, cell.printed)))
     outside = f"<br><span class='warn'>{escape(say('thesis.outside'))}</span>" if wrong else ""
-    kind = "random" if cell.random else "exact"
+    kind = " class='random'" if cell.random else ""
     below = "<br>".join(map(escape, lines))
-    return Html(f"<b class='{kind}'>{escape(here)}</b><br><span class='muted'>{below}</span>{outside}")
+    return Html(f"<b{kind}>{escape(here)}</b><br><span class='muted'>{below}</span>{outside}")
 
 
 def _figure(value: float | str, digits: int) -> str:

@@ -82,7 +82,7 @@ class Count(OfCounts):
         return facts.people is not None
 
     def sentence(self) -> str:
-        return say("sentence.count", who=self.whom())
+        return say("sentence.count", of_who=self.whom(of=True))
 
     @property
     def most_rows(self) -> int | None:

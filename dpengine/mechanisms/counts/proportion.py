@@ -83,7 +83,7 @@ class Proportion(OfRatio[tuple[int, ...]]):
         if self.where.everyone and self.by is None and not self.counts_rows:
             return say("sentence.proportion_everyone", of=conditions(self.of))
         code = "sentence.proportion_rows" if self.counts_rows else "sentence.proportion"
-        return say(code, of=conditions(self.of), who=self.whom())
+        return say(code, of=conditions(self.of), of_who=self.whom(of=True))
 
     @property
     def known(self) -> int | None:

@@ -59,7 +59,7 @@ class LocalCount(OfBits):
         check_people(self)
 
     def sentence(self) -> str:
-        return say("sentence.local_count", who=self.whom())
+        return say("sentence.local_count", of_who=self.whom(of=True))
 
     @cached_property
     def row(self) -> Swap:

@@ -83,7 +83,7 @@ class ShuffleCount(OfBits):
         return {"delta": read_shuffle_delta(given.get("delta")), "calibration": read_calibration(given, CALIBRATIONS)}
 
     def sentence(self) -> str:
-        return say("sentence.shuffle_count", who=self.whom())
+        return say("sentence.shuffle_count", of_who=self.whom(of=True))
 
     @cached_property
     def chance(self) -> Fraction:

@@ -184,6 +184,8 @@ SENTENCES: dict[str, str] = {
     "form.where_title": "…among only those people where…",
     "form.for": "for",
     "form.for.count": "of",
+    "form.who.everyone.rows.count": "all rows",
+    "form.who.some.rows.count": "rows where…",
     "form.who.everyone.count": "everyone",
     "form.who.some.count": "people where…",
     "form.who.everyone": "everyone",

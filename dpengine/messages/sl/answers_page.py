@@ -81,7 +81,7 @@ SENTENCES: dict[str, str] = {
     "registry.region": "DOPOLNITE: območje, ki ga podatki opisujejo",
     "registry.author": "DOPOLNITE: kdo je pisal ta vnos",
     "registry.why": "DOPOLNITE: zakaj je bil izbran ta proračun",
-    "registry.description": "{answers} {answers|odgovor|odgovora|odgovori|odgovorov} o eni tabeli, vsak vprašan in zaračunan posebej: {titles}.",
+    "registry.description": "{answers} {answers|odgovor|odgovora|odgovori|odgovorov} o eni tabeli; vsako vprašanje je bilo postavljeno in zaračunano posebej: {titles}.",
     "registry.domain": "Tabele z navedenimi stolpci {columns}; vsaka vrednost se pred štetjem preslika v navedeni razpon ali seznam.",
     "registry.public.replace": "Število oseb, imena stolpcev in vse navedeno.",
     "registry.public.add_remove": "Imena stolpcev in vse navedeno. Število oseb je varovano.",

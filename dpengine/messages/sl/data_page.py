@@ -189,7 +189,7 @@ SENTENCES: dict[str, str] = {
     "data.card.open": "štejejo kot »drugo«, prazne kot »ni odgovora«",
     "data.card.closed": "ne obstajajo: seznam je popoln",
     "data.card.goes_to": "Če se kakšna vendarle najde, šteje kot",
-    "data.card.goes_to_help": "Noben odgovor potem ne pokaže, ali je kakšna bila. »Se ujema?« takšne celice še vedno prešteje, tudi prazne.",
+    "data.card.goes_to_help": "Noben odgovor potem ne pokaže, ali je kakšna bila. »Ustreza opisu?« takšne celice še vedno prešteje, tudi prazne.",
     "data.card.goes_to_missing": "Druge celice morajo šteti kot vrednost s seznama; izberite jo.",
     "data.price.grid": "{range}: možnih vrednosti je {size}.",
     "data.price.mean": "Prvo povprečje bo na ±{now} natančno, pri dvakrat širšem razponu na ±{then}.",
@@ -377,7 +377,7 @@ SENTENCES: dict[str, str] = {
     "data.join.everybody": "Obdrži tudi osebe, ki v {events} nimajo vrstice, vsako kot eno vrstico; ta šteje kot vrstica",
     "data.join.words": "Vsaka vrstica v {events} dobi te stolpce iz {people}, kjer je »{who}« enak »{id}«. Vrstice brez oznake osebe se izpustijo. Če je oznaka v {people} dvakrat, šteje ena njena vrstica. Kar je katera od obeh že porabila, šteje za obe.",
     "data.join.add_up": "Da, obe odslej plačuje en proračun.",
-    "data.join.unlikely": "Po imenu pove, kdo je oseba, stolpec »{likely}«, ne »{id}«. Kjer se oznaki ne ujemata, ostanejo ti stolpci prazni.",
+    "data.join.unlikely": "Po imenu pove, kdo je oseba, stolpec »{likely}«, ne »{id}«. Kjer oznaka nima para, ostanejo ti stolpci prazni.",
     "data.join.remove": "Brez {people}",
     "data.unit.per_person": "Če želite spraševati o osebah in ne o vrsticah, tabelo dodajte in na njeni strani naredite eno vrstico na osebo: tam se nobena vrstica ne izpusti.",
 }

@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "looks.better": "Za primerjavo en nov, natančnejši odgovor: {promise}, porabi {share}.",
     "looks.title": "Vprašano {count}‑krat",
     "looks.averaged": "Vsi skupaj",
-    "looks.averaged.holds": "Kolikorkrat koli pogledate: ta razpon upošteva, da se po vsakem pogledu odločite, ali boste vprašali znova.",
+    "looks.averaged.holds": "Ne glede na to, kolikokrat pogledate: ta razpon upošteva, da se po vsakem pogledu odločite, ali boste vprašali znova.",
     "looks.shared": "Kar je skupno {count} {count|razponu|razponoma|razponom|razponom}",
     "looks.shared.holds": "Vsak razpon sam drži v {chance} od 100 primerov; vsi hkrati ({count}) vsaj v {together} od 100 primerov, če ste se za {count} odločili vnaprej. Če nadaljujete, dokler vam razpon ni všeč, je to manj zanesljivo.",
     "looks.shared.nothing": "Pri {count} {count|razponu|razponih|razponih|razponih} o njihovem prekrivanju ni mogoče obljubiti ničesar. Vsak sam še vedno drži v {chance} od 100 primerov.",

@@ -1,4 +1,4 @@
-"""Štetje brez zaupanja vrednega skrbnika: lokalna in premešana sporočila."""
+"""Štetje brez zaupanja vrednega upravljavca: lokalna in premešana sporočila."""
 
 SENTENCES: dict[str, str] = {
     "card.local_count.title": "Koliko, ne da bi komu zaupali",
@@ -21,10 +21,10 @@ SENTENCES: dict[str, str] = {
     "card.shuffle_histogram.caveat.zero": "Pri drugi rešitvi lahko sporočena 0 skrije nekaj oseb; njen razpon pove, koliko.",
     "param.solution.label": "Rešitev",
     "param.solution.help": "Druga za vrednosti, ki jih nima nihče, zagotovo sporoči 0, lahko pa sporoči 0 tudi za redke.",
-    "sentence.local_count": "Število iz sporočil, ki ne zahtevajo zaupanja: {who}",
-    "sentence.shuffle_count": "Število iz premešanih sporočil: {who}",
-    "sentence.shuffle_histogram": "Število oseb: {column}, za {who}, iz premešanih sporočil",
-    "shuffle.large": "Naenkrat gredo sporočila največ {most} {most|osebe|oseb|oseb|oseb}; uporabite manjšo tabelo ali vprašajte v centralnem modelu.",
+    "sentence.local_count": "Število {of_who}, iz sporočil, ki ne zahtevajo zaupanja",
+    "sentence.shuffle_count": "Število {of_who}, iz premešanih sporočil",
+    "sentence.shuffle_histogram": "Število oseb po stolpcu {column}, za {who}, iz premešanih sporočil",
+    "shuffle.large": "Naenkrat je mogoče obdelati sporočila največ {most} {most|osebe|oseb|oseb|oseb}; uporabite manjšo tabelo ali vprašajte v centralnem modelu.",
     "shuffle.messages": "Sporočilo za vsako osebo in vsako od vrednosti ({values}) je preveč (največ {most}); izberite stolpec z manj vrednostmi.",
     "shuffle.delta": "Premešana sporočila potrebujejo verjetnost spodrsljaja (δ) vsaj {least}; poskusite 1e-7.",
     "shuffle.calibration": "Izberite, koliko šuma; možnosti: {calibrations}.",

@@ -7,7 +7,7 @@ SENTENCES: dict[str, str] = {
     "source.not_allowed": "Ta strežnik od tam ne sme brati; prosite skrbnika, naj ta naslov doda v nastavitev »databases«.",
     "source.unreachable": "Na naslovu {place} ni odgovorila nobena podatkovna baza. Nič ni bilo prebrano; preverite naslov in ali ga ta računalnik sme doseči.",
     "source.refused": "Podatkovna baza na {place} ni sprejela tega imena in gesla ali pa je ni. Nič ni bilo prebrano; preverite vse troje in poskusite znova.",
-    "source.absent": "Tabele ali pogleda »{table}«, ki bi ga to ime smelo videti, ni. Nič se ni shranilo; preverite ime in shemo.",
+    "source.absent": "Tabele ali pogleda »{table}« ni ali pa ga to ime ne sme videti. Nič se ni shranilo; preverite ime in shemo.",
     "source.forbidden": "To ime ne sme brati vseh stolpcev tabele »{table}«. Nič se ni shranilo; prosite za to pravico ali za pogled s potrebnimi stolpci.",
     "source.busy": "Tabela »{table}« se v bazi ravno prepisuje. Nič se ni shranilo ali zaračunalo; poskusite pozneje.",
     "source.cut": "Povezava se je prekinila med branjem tabele »{table}«. Nič se ni shranilo ali zaračunalo; poskusite znova.",

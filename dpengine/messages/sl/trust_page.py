@@ -1,7 +1,7 @@
 """Stran o zaupanju: eno vprašanje v centralnem, mešalnem in lokalnem modelu."""
 
 SENTENCES: dict[str, str] = {
-    "trust.link": "Komu zaupate? Isto vprašanje s skrbnikom, z mešalcem ali brez zaupanja",
+    "trust.link": "Komu zaupate? Isto vprašanje z upravljavcem, z mešalcem ali brez zaupanja",
     "trusted.who": "Kdo doda šum?",
     "trusted.who.central": "Ta program, enkrat",
     "trusted.who.shuffle": "Vsak sam, prek mešalca",
@@ -13,7 +13,7 @@ SENTENCES: dict[str, str] = {
     "trust.solution.first": "dobi zašumljeno število",
     "trust.solution.second": "zagotovo dobi 0",
     "trust.error": "± {error} {error|oseba|osebi|osebe|oseb}",
-    "trust.model.central": "Skrbnik",
+    "trust.model.central": "Upravljavec",
     "trust.model.lecture": "Mešalec, s kovancem s predavanj",
     "trust.model.tight": "Mešalec, z najmanj šuma",
     "trust.model.shuffle": "Mešalec",
@@ -35,7 +35,7 @@ SENTENCES: dict[str, str] = {
     "trust.has_not": "ne velja",
     "trust.who": "Kdo bi lahko kaj izvedel",
     "trust.who.person": "Oseba odda",
-    "trust.who.server": "Skrbnik ali strežnik vidi",
+    "trust.who.server": "Upravljavec ali strežnik vidi",
     "trust.who.shuffler": "Mešalec vidi",
     "trust.who.reader": "Bralec vidi",
     "trust.learns.central.person": "celo vrstico, kakršna je",
@@ -50,5 +50,5 @@ SENTENCES: dict[str, str] = {
     "trust.learns.local.server": "vsak spremenjeni odgovor: vsak je ε-zaseben",
     "trust.learns.local.shuffler": "ni ga",
     "trust.learns.local.reader": "kar strežnik izračuna: ε-zasebno",
-    "trust.observation": "Skrbnik lahko vedno igra mešalca: vrže kovance vseh, premeša sporočila in objavi kup. Kar se da izračunati v mešalnem modelu, se da torej tudi v centralnem, enako zasebno in enako natančno (predavanje 8, opazka 1). Prav to dela ta računalnik.",
+    "trust.observation": "Upravljavec lahko vedno igra mešalca: vrže kovance vseh, premeša sporočila in objavi kup. Kar se da izračunati v mešalnem modelu, se da torej tudi v centralnem, enako zasebno in enako natančno (predavanje 8, opazka 1). Prav to dela ta računalnik.",
 }

@@ -53,7 +53,7 @@ SENTENCES: dict[str, str] = {
     "whatif.elsewhere.other": "Obljubo za vaše stolpce pokaže njegova stran, preden se kaj porabi.",
     "whatif.elsewhere.data": "Gre za celice datoteke, preden so opisane, zato število oseb ne odloča o obljubi; stran tabele pove, kaj najde in koliko stane.",
     "whatif.elsewhere.publish": "Vsaka vrstica dobi svoj šum; stran Objava pokaže, koliko je pri vašem številu oseb vredno povprečje vseh vrstic.",
-    "whatif.elsewhere.trust": "Lekcija »Komu zaupate?« nariše njegovo napako glede na število oseb, ob istem vprašanju skrbniku, ki mu zaupate.",
+    "whatif.elsewhere.trust": "Lekcija »Komu zaupate?« nariše njegovo napako glede na število oseb, ob istem vprašanju upravljavcu, ki mu zaupate.",
     "whatif.elsewhere.train": "Potrebuje naučen model; stran Učenje ob modelu pokaže, kaj obljubi njegovo preverjanje.",
     "whatif.others": "Vprašanja, ki jih tu ni, in zakaj",
     "whatif.theorem.lecture_training": "Izrek iz predavanja o spustu s šumom izpusti konstante: RG/√T je tako majhen po T = {steps} korakih, toliko pa jih dovoli n ≥ d√(T·ln(1/δ))/ε, približno {people} {people|oseba|osebi|osebe|oseb}.",

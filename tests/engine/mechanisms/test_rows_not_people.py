@@ -53,7 +53,7 @@ def test_people_who_are_counted_are_called_people() -> None:
     rows = catalogue["proportion"].build(facts, {"of": [["c", "in", ["a"]]], "epsilon": "1"})
     assert rows.sentence() == "The share of rows where c is a, among rows (at most 3 of each person)"
     with speaking("sl"):
-        assert rows.sentence() == "Delež vrstic: c = a (za vrstice (največ 3 na osebo))"
+        assert rows.sentence() == "Delež vrstic, za katere velja: c = a – od vrstic (največ 3 na osebo)"
     single = catalogue["proportion"].build(
         Facts("people", WORLD, dp.Unit.rows(), "replace", 2_000), {"of": [["c", "in", ["a"]]], "epsilon": "1"}
     )

@@ -67,23 +67,33 @@ def _through(browser: Any, url: str, lang: str, look: str, wanted: list[str]) ->
     page = context.new_page()
     taken: dict[str, Path] = {}
 
-    def take(addresses: dict[str, str]) -> None:
-        for name, address in addresses.items():
-            if _named(wanted) and name not in wanted:
-                continue
-            go(page, address + ("&" if "?" in address else "?") + f"lang={lang}")
-            state = f"{lang}-{look}-{name}"
-            taken[name] = shot(page, state, always=True)
-            wrong = violations(page)
+    def picture(name: str, unfold: bool = True) -> None:
+        state = f"{lang}-{look}-{name}"
+        taken[name] = shot(page, state, always=True)
+        wrong = violations(page)
+        if unfold:
             opened(page)
             wrong += [f"(unfolded) {line}" for line in violations(page) if line not in wrong]
-            print(*(f"{state}: {line}" for line in wrong), sep="\n", end="\n" if wrong else "", flush=True)
+        print(*(f"{state}: {line}" for line in wrong), sep="\n", end="\n" if wrong else "", flush=True)
+
+    def take(addresses: dict[str, str]) -> None:
+        for name, address in addresses.items():
+            if not _named(wanted) or name in wanted:
+                go(page, address + ("&" if "?" in address else "?") + f"lang={lang}")
+                picture(name)
+
+    def anything(*names: str) -> bool:
+        return everywhere and (not _named(wanted) or bool({*names} & {*wanted}))
 
     everywhere = MEANT[lang] == MEANT[STORED]
-    take((views.pages() if everywhere else {}) | views.each_lesson())
-    later = {"first-answer", "ask-answer", *views.after_asking()}
-    if everywhere and (not _named(wanted) or later & {*wanted}):
+    take((views.pages() | views.closely() if everywhere else {}) | views.each_lesson() | views.choices())
+    if anything("first-answer", "ask-answer", *views.after_asking()):
         take(views.use(page, lang) | views.after_asking())
+    if anything("look-group", "report", *views.BUYING):
+        take(views.buy(page, lang))
+    if anything("declare"):
+        for name in views.declare(page, lang):
+            picture(name, unfold=False)
     context.close()
     return taken
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from browser.journeys import ask, ask_link, first_answer
-from browser.steps import go
+from browser.steps import go, settled
+from browser.test_data_lines import Clicking
+from files.make_census import census
 
 from ui.learn import lessons
 from ui.shell import nav
+from ui.whatif.settings import SECTIONS
 
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {},
@@ -32,6 +37,25 @@ def each_lesson() -> dict[str, str]:
     }
 
 
+def choices() -> dict[str, str]:
+    """Each lesson's other choices."""
+    addresses = {}
+    for number, name in lessons.NAMES.items():
+        lesson = lessons.lesson(number)
+        for setting in lesson.matters(lesson.clean({})):
+            if setting.kind in ("choice", "switch") and not setting.more:
+                for choice in setting.choices:
+                    if choice != setting.usual:
+                        view = f"lesson-{lessons.position(number):02}-{setting.name}-{choice}"
+                        addresses[view] = f"/lessons?lesson={name}&{setting.name}={choice}"
+    return addresses
+
+
+def closely() -> dict[str, str]:
+    """What What-if shows from close by."""
+    return {f"whatif-{section}": f"/whatif?see={section}" for section in SECTIONS[1:]}
+
+
 def after_asking() -> dict[str, str]:
     """What looks different once something was asked (`use` asks it)."""
     used = {
@@ -51,3 +75,39 @@ def use(page: Any, lang: str = "en") -> dict[str, str]:
     first = page.url
     ask(page, QUESTION)
     return {"first-answer": first, "ask-answer": page.url}
+
+
+BUYING = {
+    "look": '/board?table=town&against=["has_car"]&epsilon=0.2',
+    "published": "/publish?table=town&columns=%5B%22monthly_income%22%2C%20%22way_to_work%22%5D&epsilon=0.1",
+    "made": "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%5D&epsilon=0.1",
+    "trained": "/train?table=clinic&target=blood_pressure&share=75&steps=10",
+}
+
+
+def buy(page: Any, lang: str = "en") -> dict[str, str]:
+    """A visitor buys one of each thing that is more than an answer; the addresses of what came."""
+    bought = {}
+    for place, address in BUYING.items():
+        go(page, f"{address}&lang={lang}")
+        page.locator('[class*="st-key-"][class*="-go"] button[data-testid="stBaseButton-primary"]').first.click()
+        page.wait_for_url(re.compile(f"[?&]{place}="))
+        page.locator('[class*="-another"] button').first.wait_for()
+        settled(page)
+        bought[place] = page.url
+    group = bought["look"] + "&by=has_car&group=yes"
+    return bought | {"look-group": group, "report": "/answers?table=town&view=report"}
+
+
+def declare(page: Any, lang: str = "en") -> Iterator[str]:
+    """A visitor brings a file of their own; each screen as it stands."""
+    clicking = Clicking(page, lang, f"my people {page.viewport_size['width']} {lang}").bring(census(2_000))
+    yield "declare-people"
+    clicking.pick("data.unit.one_label").pick("data.relation.replace_label")
+    yield "declare-answered"
+    clicking.press("data.next").on("data.cards.title")
+    yield "declare-columns"
+    clicking.press("data.cards.agree_add").on("data.done.title", table=clicking.name)
+    yield "declare-done"
+    go(page, f"/data?table={clicking.name}&lang={lang}")
+    yield "declare-table"

@@ -78,7 +78,7 @@ def use(page: Any, lang: str = "en") -> dict[str, str]:
 
 
 BUYING = {
-    "look": '/board?table=town&against=["has_car"]&epsilon=0.2',
+    "look": '/board?table=town&against=["has_car"]&epsilon=0.08',
     "published": "/publish?table=town&columns=%5B%22monthly_income%22%2C%20%22way_to_work%22%5D&epsilon=0.1",
     "made": "/synthetic?table=town&columns=%5B%22has_car%22%2C%20%22way_to_work%22%5D&epsilon=0.1",
     "trained": "/train?table=clinic&target=blood_pressure&share=75&steps=10",
@@ -90,7 +90,7 @@ def buy(page: Any, lang: str = "en") -> dict[str, str]:
     bought = {}
     for place, address in BUYING.items():
         go(page, f"{address}&lang={lang}")
-        page.locator('[class*="st-key-"][class*="-go"] button[data-testid="stBaseButton-primary"]').first.click()
+        page.locator('[class*="-go-"] button[data-testid="stBaseButton-primary"]').first.click()
         page.wait_for_url(re.compile(f"[?&]{place}="))
         page.locator('[class*="-another"] button').first.wait_for()
         settled(page)

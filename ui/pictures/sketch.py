@@ -241,7 +241,7 @@ class _Drawing:
         ticks = ticks[:: max(1, -(-len(ticks) // most))]
         wide = 96 / max(len(ticks), 1)
         labels = "".join(
-            f'<span style="left:{100 * place:.2f}%;max-width:{wide:.1f}%"{_side(place)}>{words}</span>'
+            f'<span style="left:{100 * place:.2f}%;--wide:{wide:.1f}%"{_side(place)}>{words}</span>'
             for place, words in ticks
         )
         many = " many" if len(ticks) > _FEW else ""

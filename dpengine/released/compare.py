@@ -56,7 +56,8 @@ MOST_FAILING = Fraction(1, 2)  # a claim that may fail half the time says nothin
 
 
 def share_of(beta: Fraction, place: int) -> Fraction:
-    """β_j: the failure probability of the ranges of the j-th charge's answer."""
+    """β_j: the probability with which the ranges of the j-th charge's answer may fail. `beta`: that of all answers
+    together; `place`: j."""
     return beta * (LEAD + 1) / ((place + LEAD) * (place + LEAD + 1))
 
 
@@ -103,7 +104,8 @@ class Comparable:
 
     @property
     def kind_of(self) -> tuple[str, str, str]:
-        """What the figure measures, as two tables can share it: columns that differ only in capitals are the same."""
+        """What the figure measures, equal for the same figures of two tables: names of columns that differ only in
+        capitals count as the same."""
         kind, column, answer = self.unit
         return kind, normal(column), answer
 
@@ -128,9 +130,9 @@ def figures(
     beta: Fraction = BETA,
     population: Json = None,
 ) -> list[Comparable]:
-    """The comparable figures of an answer, or of some `parts`, in order. Where the draw is known (`raw`), ranges are
-    wide enough that those of all answers hold at once, except with probability β; else each is the answer's own.
-    `population`: the answer's ranges for all such people."""
+    """The comparable figures of an answer, or of some `parts` of it, in order. If the draw is known (`raw`), each range
+    is so wide that the ranges of all answers of the budget hold at once, except with probability β; else each range is
+    the answer's own. `population`: the answer's ranges for all such people."""
     if not offers(query, value, interval):
         return []
     alone = not (isinstance(query, Averaged) and raw is not None)
@@ -161,7 +163,8 @@ def _beyond(query: AnyQuery, ends: Json) -> Beyond | None:
 
 
 def beyond_difference(first: Comparable, second: Comparable) -> Beyond | None:
-    """The first less the second among all such people; None without such a range, or for shares of different wholes."""
+    """The difference of two figures (first less second) among all such people. None if a figure has no range for them,
+    or for shares of different wholes."""
     one, two = first.beyond, second.beyond
     if one is None or two is None or one.of != two.of or (first.kind_of, first.day) != (second.kind_of, second.day):
         return None
@@ -170,7 +173,8 @@ def beyond_difference(first: Comparable, second: Comparable) -> Beyond | None:
 
 
 def _inside(query: AnyQuery, value: Fraction, low: Fraction, high: Fraction, part: str) -> Stated:
-    """The range cut to the certain bounds of the true figure, if anything is left; days always lie in their range."""
+    """The figure with its range cut to the certain bounds of the true figure, if anything is left of the range. Days
+    need no cut: they always lie in their declared range."""
     least, most = query.sure(part)
     first = low if least is None or isinstance(least, str) else max(low, Fraction(least))
     last = high if most is None or isinstance(most, str) else min(high, Fraction(most))
@@ -227,15 +231,15 @@ class Compared:
 
     @property
     def different(self) -> bool:
-        """Do they certainly differ? If not, nothing follows: they need not be equal."""
+        """Do the two figures certainly differ? If not, nothing follows: they need not be equal."""
         return not self.difference.holds_zero
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What follows about some figures. All ranges hold at once except with probability `beta`, together with those of
-    every other figure that could have been picked; or, if some are `alone`, with those of the other parts of the picked
-    answers."""
+    """What follows about some picked figures. All ranges hold at once except with probability `beta`, together with the
+    ranges of every other figure that could have been picked. If some figures are `alone`, they hold only together with
+    those of the other parts of the picked answers."""
 
     picks: tuple[Comparable, ...]
     pairs: tuple[Compared, ...]  # each of the others against the first
@@ -249,7 +253,7 @@ class Comparison:
 
     @property
     def largest(self) -> Comparable | None:
-        """The figure that is certainly larger than all others, if there is one."""
+        """The figure that is certainly larger than all others; None if there is no such figure."""
         first = max(self.picks, key=lambda pick: pick.stated.low)
         others = [pick for pick in self.picks if pick is not first]
         return first if all(first.stated.low > pick.stated.high for pick in others) else None
@@ -320,7 +324,7 @@ MOST_ANSWERS = 100  # the newest of each table
 
 @dataclass(frozen=True)
 class AskedFigures:
-    """The figures of the newest answer to one question."""
+    """The figures of the newest answer to one question, by part."""
 
     question: str
     parts: Mapping[str, Comparable]
@@ -328,7 +332,8 @@ class AskedFigures:
 
 @dataclass(frozen=True)
 class AcrossTables:
-    """One figure of two tables. `beta`: the chance that its ranges fail; None if the joint claim covers them."""
+    """One figure of two tables. `beta`: the chance that its ranges fail; None if they are among those that hold at
+    once."""
 
     question: str
     part: str
@@ -346,7 +351,7 @@ class AcrossTables:
 
 @dataclass(frozen=True)
 class PersonInBoth:
-    """What a person in both tables is promised: one (ε, δ), under one relation."""
+    """What a person in both tables is guaranteed: one (ε, δ), under one relation."""
 
     epsilon: Fraction
     delta: Fraction
@@ -371,7 +376,7 @@ def across(first: Mapping[str, AskedFigures], second: Mapping[str, AskedFigures]
     About       each table as declared and counted then. If ranges or lists differ, the figures do not mean the same and
                 are not compared.
 
-    The figures that both have, by what was asked. Names of columns may differ in capitals.
+    Returns the figures that both tables have for the same question. Names of columns may differ in capitals.
     """
     found = []
     for key, asked in first.items():

@@ -31,8 +31,8 @@ Curve = list[float]
 
 
 def rising(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[Curve, Curve, Curve]:
-    """The monotone curve and its band. If no monotone curve fits into the band, the band stays as it was: then the true
-    curve is not in it, which happens with probability at most β."""
+    """The monotone curve, and the low and high ends of its band. If no monotone curve lies in the band, the band is
+    returned unchanged: then the true curve is not in the band, which happens with probability at most β."""
     fit = pooled(heights)
     low, high = list(accumulate(lows, max)), list(accumulate(reversed(highs), min))[::-1]
     if any(a > b for a, b in zip(low, high, strict=True)):
@@ -53,7 +53,8 @@ def pooled(heights: Sequence[float]) -> Curve:
 
 
 def halfway(heights: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[int, int, int] | None:
-    """The halfway point of the curve and its range; None where the band does not show it."""
+    """The index of the curve's halfway point, and the first and last index where it may be; None if the band does not
+    show it."""
     last = len(heights) - 1
     if lows[last] <= 0 or lows[last] < highs[last] / 2:
         return None
@@ -68,7 +69,7 @@ def _reaches(heights: Sequence[float], level: float) -> int:
 
 
 def heights(query: Density, value: dict[str, float]) -> Floats:
-    """The released curve as an array over its grid, or its two grids."""
+    """The released curve as an array, with an axis for each column."""
     curve = np.array([value[label] for label in query.labels()], dtype=np.float64)
     return curve.reshape((query.points,) * len(query.columns))
 
@@ -83,7 +84,7 @@ def cut_off(query: Density, value: dict[str, float]) -> Floats | None:
 
 def sample(query: Density, value: dict[str, float], count: int) -> list[tuple[float, ...]]:
     """Made-up rows from the cut-off curve: a grid point drawn by its share, then a uniform value among those nearest to
-    it, on the column's steps."""
+    this point, on the column's steps."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_VALUES:
         raise AllowanceError("density.sample_many", most=MOST_VALUES)
     density = cut_off(query, value)
@@ -117,6 +118,7 @@ def _areas(query: Density) -> Floats:
 
 def scale_of(query: Density) -> tuple[float, tuple[float, ...]]:
     """The unit in which heights are shown, from public facts: a factor (shares are in percent), and for each column a
-    round width near a twentieth of its range; a height is per that width."""
+    round width near a twentieth of the column's range. A height is the number of people, or their share, in such a
+    width."""
     steps = tuple(float(one_two_five(column.diameter / 200, column.diameter / 20)[-1]) for column in query.declared)
     return math.prod(steps) * (100 if query.people is not None else 1), steps

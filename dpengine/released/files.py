@@ -130,7 +130,8 @@ _MODELS = {"central": "Central", "local": "Local", "shuffle": "Shuffle"}
 
 @dataclass(frozen=True)
 class ReleasedSoFar:
-    """What was released under a budget: the claim so far, the cap, the first day, and answers of each kind."""
+    """What was released under a budget: the (ε, δ) so far, the cap, the first day, and how many answers of each
+    kind."""
 
     epsilon: Fraction
     delta: Fraction
@@ -142,8 +143,8 @@ class ReleasedSoFar:
 
 def registry_draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
     """A draft entry, in English, for OpenDP's registry of deployments of differential privacy, from public facts and
-    the ledger. It has exactly the fields of the registry's schema; those that only the curator can fill in say so. It
-    promises nothing new: everything is in the ledger, the declaration or the docs. JSON is valid YAML."""
+    the ledger. It has exactly the fields of the registry's schema; fields that only the curator can fill in say so. It
+    guarantees nothing new: everything is in the ledger, the declaration or the docs. JSON is valid YAML."""
     with stored():
         return _draft(facts, so_far)
 
@@ -153,7 +154,7 @@ def registry_text(facts: Facts, so_far: ReleasedSoFar) -> str:
 
 
 def registry_file_name(table: str) -> str:
-    """Small letters, figures and underscores, as the registry wants it."""
+    """The name of the draft's file: small letters, figures and underscores, as the registry wants it."""
     return f"{_signs(table, '_') or 'table'}.yaml"
 
 
@@ -214,7 +215,7 @@ def _draft(facts: Facts, so_far: ReleasedSoFar) -> JsonObject:
 
 
 def _unit(facts: Facts) -> str:
-    """What makes two tables neighbours."""
+    """A text that says which two tables are neighbours."""
     relation, unit = say(f"registry.relation.{facts.relation}"), facts.unit
     most = "" if unit.id_column is None else " " + say("registry.most", column=unit.id_column, most=unit.at_most)
     return relation + most

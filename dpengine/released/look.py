@@ -63,8 +63,9 @@ Share = tuple[float, float]  # the ends of a share among all such people, in per
 
 
 def ratio_ends(over: Sums, under: Sums, off: Sums, shared: Sums, whole: Sums, log: float) -> Ends:
-    """The two roots, from s₀ = over/under on, so that no large numbers are subtracted: `off` is the variance of Σ(a −
-    s₀·b)·cell, `whole` that of Σb·cell, `shared` their covariance. NaN where Σb·cell may be zero."""
+    """The ends of the range of over/under, computed from s₀ = over/under on, so that no large numbers are subtracted:
+    `off` is the variance of Σ(a − s₀·b)·cell, `whole` that of Σb·cell, `shared` their covariance. NaN where Σb·cell may
+    be zero."""
     over, under = np.asarray(over, dtype=np.float64), np.asarray(under, dtype=np.float64)
     reach = 2 * log * _SPARE**2
     square = under**2 - reach * np.asarray(whole)
@@ -116,7 +117,7 @@ class Ranges:
         return math.sqrt(2 * self.variance(part, a) * log) * _SPARE
 
     def ratio(self, part: Columns, a: Floats, b: Floats, log: float) -> tuple[float, float] | None:
-        """The ends of Σa·cells/Σb·cells; None where the lower sum may be zero and the ratio anything."""
+        """The ends of Σa·cells/Σb·cells; None if the sum Σb·cells may be zero, so that the ratio may be anything."""
         cells = self.marginals[part]
         over, under = float((a * cells).sum()), float((b * cells).sum())
         if under <= 0:
@@ -127,8 +128,8 @@ class Ranges:
         return None if math.isnan(low) else (float(low), float(high))
 
     def ratios(self, part: Columns, over: Floats, under: Floats, a: Floats, b: Floats, log: float) -> Ends:
-        """Ends of many ratios at once, whose sums differ only in their place: `a` and `b` are the weights of one, and
-        all have its variance. NaN where a share may be anything."""
+        """The ends of many ratios at once, whose sums differ only in where they lie: `a` and `b` are the weights of one
+        ratio, and all have its variance. NaN where a share may be anything."""
         wide, whole = self.variance(part, a), self.variance(part, b)
         both = (self.variance(part, a + b) - self.variance(part, a - b)) / 4
         middle = np.divide(over, under, out=np.zeros(np.broadcast(over, under).shape), where=under > 0)
@@ -144,11 +145,13 @@ class Ranges:
         return float(ln_above(8 * sum(ways * (LISTED * size + size**2) for size, ways in cells) / self.query.beta))
 
     def of_share(self, part: Columns, *labels: tuple[int, ...]) -> float:
-        """ln(N/β) for N possible shares of one set of labels in another, by each set's numbers of labels per column."""
+        """L for shares of one set of labels in another: ln(N/β) for N possible shares. `labels`: for each of the two
+        sets, how many labels of each column are in it."""
         return self._among(1, *(pair for counts in labels for pair in zip(part, counts, strict=True)))
 
     def of_mean(self, other: int, labels: int) -> float:
-        """The same for averages of one column of a pair among this many labels of the `other`."""
+        """L for the average of one column of a pair, among `labels` labels of the `other` column: ln(N/β) for N such
+        averages."""
         return self._among(4, (other, labels))
 
     def _among(self, sums: int, *labels: tuple[int, int]) -> float:
@@ -196,7 +199,8 @@ def figures_of(labels: Sequence[str], middle: Floats, low: Floats, high: Floats)
 def item_share(
     query: Overview, raw: Sequence[int], log: float, column: str, condition: Condition, among: Condition | None
 ) -> Figure:
-    """The share of one item; nothing else was counted of sets."""
+    """The share of everyone who holds one item; refused with other conditions, since nothing else was counted of
+    sets."""
     labels = condition[column]
     if len(condition) > 1 or among or len(labels) != 1:
         raise AllowanceError("look.items", column=column)
@@ -206,7 +210,7 @@ def item_share(
 
 
 def _number(column: Ordered, code: int) -> float:
-    """A value as a number; a day as its place in the calendar."""
+    """The value of a code as a number; of a day, its number in the calendar."""
     value = column.value(code)
     return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)
 
@@ -238,7 +242,7 @@ class Look(dict[str, int]):
 
     @cached_property
     def cells(self) -> list[str]:
-        """The columns with one cell per row: they can be counted against each other."""
+        """The columns with one cell per row: only these can be counted against each other."""
         return [base(ref) for ref in self.query.columns]
 
     @cached_property
@@ -269,7 +273,8 @@ class Look(dict[str, int]):
         return [self._count(label, cell, reach) for label, cell in pairs]
 
     def cross(self, one: str, other: str) -> list[list[Figure]]:
-        """A row for each value of the first column: measured if the pair was bought, else estimated."""
+        """The counts of two columns together, a row for each value of the first column: measured if the pair was
+        bought, else estimated."""
         first, second = self.place(one), self.place(other)
         part = (min(first, second), max(first, second))
         if part in self.marginals:
@@ -282,7 +287,8 @@ class Look(dict[str, int]):
         return [[self._count(label, cell, reach, how) for label, cell in row] for row in rows]
 
     def mean(self, column: str, among: Condition | None = None) -> Figure:
-        """The mean of a number column over rows with a value, or over those `among` them with the given labels."""
+        """The mean of a number column over the rows with a value; with `among`, over those of them that have one of the
+        given labels in each given column."""
         place, wanted = self.place(column), self._wanted(among or {})
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
         if not isinstance(ref, Grouped) or not isinstance(declared, Number) or place in wanted or len(wanted) > 1:
@@ -309,7 +315,8 @@ class Look(dict[str, int]):
         return Figure(column, min(max(middle, first), last), first, last)
 
     def percentile(self, column: str, share: float = 0.5) -> Figure:
-        """A quarter, a half or three quarters of the rows: the ends of the groups between which that value lies."""
+        """The value below which a quarter, a half or three quarters of the rows lie: a range from the start of one
+        group to the end of another."""
         place = self.place(column)
         ref, declared = self.query.columns[place], self.query.facts.schema[column]
         runs = isinstance(ref, Grouped) and len(ref.starts) == ref.size and isinstance(declared, Number | Date)
@@ -339,8 +346,8 @@ class Look(dict[str, int]):
         return Figure(column, value, first, last)
 
     def share(self, condition: Condition, among: Condition | None = None) -> Figure:
-        """The share of rows with one of the given labels in each given column: of all rows, or of the rows `among`
-        others. For a column of sets, of the people who hold one item."""
+        """The share of rows with one of the given labels in each given column: of all rows, or of the rows that meet
+        `among`. For a column of sets, the share of people who hold one item."""
         if held := next((name for name in condition if name in self.query.items), ""):
             return item_share(self.query, self.raw, self.ranges.listed, held, condition, among)
         wanted, whole = self._wanted(condition), self._wanted(among or {})
@@ -365,8 +372,8 @@ class Look(dict[str, int]):
         return Figure(f"{one} − {other}", value, value - reach, value + reach)
 
     def _log_of_share(self, part: Columns, a: Floats, b: Floats) -> float:
-        """How sure a share's range is: the share of one cell, of all or of its row or column, is listed; others are
-        among all sets of labels."""
+        """L for a share's range: that of the listed sums for the share of one cell in all rows, or in its row or column
+        of a pair; else that of all sets of labels."""
         chosen, of = (self._labels(weights) for weights in (a, b))
         narrowed = [many for many, size in zip(of, a.shape, strict=True) if many < size]
         if set(chosen) == {1} and narrowed in ([], [1]):
@@ -375,12 +382,13 @@ class Look(dict[str, int]):
 
     @staticmethod
     def _labels(cells: Floats) -> tuple[int, ...]:
-        """How many labels of each column belong to this product of sets of labels."""
+        """How many labels of each column have a weight, where the weights are a product of one factor per column."""
         others = [tuple(other for other in range(cells.ndim) if other != axis) for axis in range(cells.ndim)]
         return tuple(int(np.any(cells > 0, axis=rest).sum()) for rest in others)
 
     def _over(self, part: Columns, factors: Mapping[int, Floats]) -> Floats:
-        """A weight for each cell of a marginal: the product of one factor per column, 1 where it has none."""
+        """A weight for each cell of a marginal: the product of one factor per column, 1 for a column without a
+        factor."""
         product: Floats = np.ones([self.query.axes[place].size for place in part])
         for axis, place in enumerate(part):
             if place in factors:
@@ -395,7 +403,7 @@ class Look(dict[str, int]):
         return Ranges(self.query, self.marginals, self.noise)
 
     def reach_of_sum(self, part: Columns, a: Floats) -> float:
-        """The reach of a listed sum of cells (`Ranges`), together with all other listed sums."""
+        """The reach of a listed sum of cells with the weights `a` (`Ranges`), together with all other listed sums."""
         return self.ranges.reach(part, a, self.log_of_sums)
 
     @property
@@ -415,7 +423,8 @@ class Look(dict[str, int]):
         return max(1.0, float(known or self.marginals[(0,)].sum()))
 
     def place(self, column: str) -> int:
-        """The index of a column among those of the question."""
+        """The index of a column among those of the question; refused for a column of sets, or one that was not asked
+        about."""
         if column in self.query.items:
             raise AllowanceError("look.items", column=column)
         if column not in self.cells:
@@ -436,7 +445,7 @@ class Look(dict[str, int]):
         return EntropyFit(tuple(axis.size for axis in self.query.axes), hubs, self.marginals)
 
     def fits(self, columns: Columns) -> bool:
-        """Is an estimate among these columns small enough to compute?"""
+        """Is an estimate for these columns small enough to compute?"""
         return self.fit.held_at_once(columns) <= MOST_FITTED
 
     def _may_fit(self, columns: Columns, whole: bool = False) -> None:
@@ -446,12 +455,13 @@ class Look(dict[str, int]):
             raise AllowanceError("look.large", columns=names, cells=held, most=MOST_FITTED)
 
     def estimated(self, columns: Columns) -> Floats:
-        """The probability of each combination of these columns, by the fit; an axis for each."""
+        """The estimated probability of each combination of these columns, with an axis for each column."""
         self._may_fit(columns, whole=True)
         return self.fit.table(columns)
 
     def estimated_among(self, among: Condition, column: str) -> Floats:
-        """The probability of each cell of a column together with one of the given labels in each of the others."""
+        """For each cell of a column, the estimated probability of that cell together with one of the given labels in
+        each of the other columns."""
         wanted, place = self._wanted(among), self.place(column)
         self._may_fit(tuple(sorted({place, *wanted})))
         return self.fit.among(wanted, place)
@@ -459,7 +469,7 @@ class Look(dict[str, int]):
     @cached_property
     def held_back(self) -> HeldBack | None:
         """How well estimates through the columns of interest predict the bought pairs with one of these columns. Each
-        pair is estimated without itself. None if there are no such pairs."""
+        pair is estimated without its own measurement. None if there are no such pairs."""
         hubs = self.fit.hubs
         places = [place for place in range(len(self.query.axes)) if place not in hubs and self.fits((place,))]
         pairs = [(hub, place) for hub in hubs for place in places]
@@ -467,7 +477,7 @@ class Look(dict[str, int]):
 
     def checked(self, *columns: str) -> HeldBack | None:
         """How well estimates about these columns do. With columns of interest: `held_back`. Else each bought set of
-        these columns is estimated without itself and compared with its measurement; None if none was bought."""
+        these columns is estimated without its own measurement and compared with it; None if none was bought."""
         if self.fit.hubs:
             return self.held_back
         places = tuple(sorted(self.place(column) for column in columns))
@@ -485,8 +495,9 @@ class Look(dict[str, int]):
     # Among all such people
 
     def among_all(self, column: str, groups: Mapping[str, str] | None = None) -> list[Share] | None:
-        """For a random sample: the share of each value among all such people, or among those of a group, in percent;
-        all of them at once except with probability β. None where nothing is claimed, or was measured."""
+        """For a random sample: the share of each value of a column among all such people, or among those of a group, in
+        percent, all at once except with probability β. None if no range is guaranteed, or if the columns were not
+        measured together."""
         if self.everybody is None:
             return None
         if not groups:
@@ -507,8 +518,8 @@ class Look(dict[str, int]):
         return self.query.shares_together(part, hits, np.full(len(hits), hits.sum()), self.noise, own)
 
     def cells_among_all(self, part: Columns) -> list[Share] | None:
-        """For a random sample: the share of each cell of columns counted together, of all such people. None where
-        nothing is claimed, or was measured."""
+        """For a random sample: the share of each cell of columns counted together, of all such people. None if no range
+        is guaranteed, or if these columns were not measured together."""
         if self.everybody is None or not self.first or len(part) < 2:
             return None
         cells = self.marginals[part]

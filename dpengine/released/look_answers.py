@@ -53,7 +53,8 @@ Labels = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class KnownAlready:
-    """What a look says about a question, in the question's own unit. Without ends nothing is promised."""
+    """What a look says about a question, in the question's own unit. Without ends it is an estimate, and no range
+    holds."""
 
     value: float
     low: float | None
@@ -66,17 +67,17 @@ class KnownAlready:
         return None if self.low is None or self.high is None else self.high - self.low
 
     def enough(self, promised: Fraction) -> bool:
-        """Is its range no wider than that of a fresh answer, which is within `promised`?"""
+        """Is the look's range no wider than that of a fresh answer, which is within `promised` of the truth?"""
         return self.width is not None and self.width <= 2 * promised
 
     def doubtful(self, promised: Fraction) -> bool:
-        """Is a fresh answer, which is within `promised`, worth a question? Ranges of a look hold for all that may be
-        read off it, so they are up to twice as wide as those of a fresh answer with the same noise."""
+        """Is a fresh answer, which is within `promised` of the truth, worth a question? Ranges of a look hold for all
+        that may be read off it, so they are up to twice as wide as those of a fresh answer with the same noise."""
         return self.width is None or self.width > (2 if self.estimated else 4) * promised
 
 
 def known(look: Look, ask: Ask, facts: Facts) -> KnownAlready | None:
-    """What a look says about one question of a session on the same rows; None if nothing."""
+    """What a look says about one question `ask` of a session on the same rows; None if it says nothing."""
     if facts.unit != Unit.rows() or not isinstance(ask, Share | Average):
         return None
     asked, declared = ask.columns(), look.query.facts.schema
@@ -117,8 +118,9 @@ def _share(look: Look, of: Predicate) -> KnownAlready | None:
 
 
 def _by_fit(look: Look, surely: Labels, perhaps: Labels) -> float:
-    """The share in percent by the fit of all that was bought about these columns, which takes noise off empty and small
-    cells. A cell where only a part may meet the conditions counts half."""
+    """The share, in percent, of the rows that meet the conditions, by the fit to all that was bought about these
+    columns. The fit takes noise off empty and small cells. A cell in which only some rows may meet the conditions
+    counts half."""
     columns = sorted(surely, key=look.place)
     places = tuple(look.place(column) for column in columns)
     bought = [part for part in parts_of_columns(places) if part in look.marginals]
@@ -142,7 +144,8 @@ def _by_fit(look: Look, surely: Labels, perhaps: Labels) -> float:
 
 
 def _between(look: Look, surely: Labels, perhaps: Labels) -> tuple[float, float]:
-    """A range for the share of rows that meet conditions on columns not bought together (the module's statement)."""
+    """A range for the share of rows that meet conditions on columns that were not bought together (see the module's
+    text)."""
     bought = [
         part
         for size in (1, 2, 3)
@@ -174,7 +177,7 @@ def _labels(look: Look, column: str) -> list[str]:
 
 
 def _figure(look: Look, labels: Labels) -> Figure:
-    """The share of these labels; 0 where a column has none of them."""
+    """The share of rows with one of these labels in each column; 0 if a column is given no label."""
     if all(labels.values()):
         return look.share(labels)
     measured = tuple(sorted(look.place(column) for column in labels)) in look.marginals
@@ -182,7 +185,8 @@ def _figure(look: Look, labels: Labels) -> Figure:
 
 
 def _cells(look: Look, column: str, conditions: Sequence[Clause]) -> tuple[list[str], list[str]] | None:
-    """Of a column, the labels of cells where every row meets all its conditions, and of cells where some rows may."""
+    """Two lists of a column's labels: cells in which every row meets all conditions, and cells in which some row may.
+    None for a column with too many values."""
     place, size = look.place(column), look.query.facts.schema[column].size
     axis, labels = look.query.axes[place], _labels(look, column)
     if size > MOST_CODES:

@@ -35,7 +35,8 @@ CLEAR, PERHAPS, UNKNOWN, ESTIMATED = "clear", "perhaps", "unknown", "estimated"
 
 @dataclass(frozen=True)
 class Apart:
-    """Do two columns go together? And where that shows most: a value of the second, in two groups of the first."""
+    """Whether two columns go together, and where that shows most: at one value of the second column, in two groups of
+    the first."""
 
     state: str
     value: str = ""
@@ -44,7 +45,8 @@ class Apart:
 
 
 def one_question(look: Look, column: str, by: str, group: str) -> tuple[str, JsonObject]:
-    """The single question that shows a column for one group, where the two were not bought together."""
+    """The key and the parameters of the question that shows a column for one group of `by`, where the two columns were
+    not bought together."""
     asked: Json = column
     if column not in look.query.items and isinstance(look.query.facts.schema[column], Date):
         asked = ref_json(look.query.columns[look.place(column)])
@@ -75,7 +77,8 @@ def of_everyone(look: Look, column: str) -> list[Figure]:
 
 
 def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """For one group (or one in each of two columns), the share of its rows in each value: measured or estimated."""
+    """For one group (or for the rows in two groups, of one column each), the share of its rows with each value of
+    `column`: measured or estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         return _estimated(labels, cells / (cells.sum() or 1.0))
@@ -85,7 +88,8 @@ def of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]
 
 
 def counts_of_group(look: Look, column: str, groups: Mapping[str, str]) -> list[Figure]:
-    """For one group (or one in each of two columns), the rows with each value: measured or estimated."""
+    """For one group (or for the rows in two groups, of one column each), the number of its rows with each value of
+    `column`: measured or estimated."""
     labels, (cells, measured) = look.query.cell_labels[look.place(column)], _of_rows(look, column, groups)
     if not measured:
         return _estimated(labels, look.rows * cells)
@@ -103,7 +107,8 @@ def _part(look: Look, column: str, groups: Mapping[str, str]) -> Columns:
 
 
 def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats, bool]:
-    """The column's measured cells in these groups, and True; else the estimated probability of each cell, and False."""
+    """For the rows in these groups: the column's measured cells, and True; if they were not measured, the estimated
+    probability of each cell, and False."""
     at = {look.place(name): name for name in groups}
     for place, name in at.items():
         if groups[name] not in look.query.cell_labels[place] or name == column:
@@ -119,7 +124,8 @@ def _of_rows(look: Look, column: str, groups: Mapping[str, str]) -> tuple[Floats
 
 
 def shares(look: Look, by: str, column: str) -> tuple[Floats, Floats]:
-    """For a bought pair: the least and the largest share of each value of `column` in each group of `by` (down)."""
+    """For a bought pair, two tables with a row for each group of `by`: the least and the largest share of each value of
+    `column` in that group."""
     first, second = look.place(by), look.place(column)
     part = (min(first, second), max(first, second))
     cells = _turned(look, first, second)
@@ -134,7 +140,8 @@ def shown_beyond_noise(look: Look, column: str) -> float:
 
 
 def unlike(group: Sequence[Figure], everyone: Sequence[Figure]) -> float:
-    """By how much a group certainly differs from everyone: half the sum of the gaps between their ranges."""
+    """By how much a group certainly differs from everyone: half the sum of the gaps between the ranges of the two; 0
+    for a group without ranges."""
     if any(figure.low is None for figure in group):
         return 0.0
     pairs = zip(group, everyone, strict=True)
@@ -177,8 +184,8 @@ def _turned(look: Look, first: int, second: int) -> Floats:
 
 
 def _ranges(look: Look, part: Columns, cells: Floats, total: Floats, over: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """The ends of the ranges of cells/total; the total is a sum over the axes `over` of the marginal. All cells of a
-    marginal have one variance, and so have all such sums."""
+    """The lower and the upper ends of the shares cells/total. Each total is the sum of a marginal over its axes `over`.
+    All cells of a marginal have noise of one variance, and so have all such sums."""
     shape = [look.query.axes[place].size for place in part]
     cell, whole = np.zeros(shape), np.zeros(shape)
     cell[(0,) * len(shape)] = 1

@@ -40,7 +40,7 @@ def ends_of(column: Number | Date) -> JsonObject:
 
 
 def file(head: list[str], about: JsonObject, model: JsonObject, dialect: Dialect, code: str) -> str:
-    """The script's whole text. Its first line fixes the encoding. Comments hold nothing that a person typed; names that
+    """The script's whole text. Its first line fixes the encoding. Comments hold nothing that a person typed. Names that
     people chose occur only as literals, below the lines in which Python and editors look for settings."""
     comments = "".join(f"# {say(line)}\n" for line in (*head, "scorer.use", "scorer.file"))
     how = {part: value for part, value in dialect.as_json().items() if part != "sheet"}
@@ -216,7 +216,7 @@ if __name__ == "__main__":
 
 
 def linear_parts(model: Model) -> JsonObject:
-    """The model as plain data, coefficients in the units of the columns."""
+    """A trained model as plain data, with coefficients in the units of the columns."""
     layout, coefficients = model.layout, model.coefficients()
     columns: JsonObject = {}
     for name, column in zip(layout.names, layout.columns, strict=True):
@@ -288,8 +288,8 @@ def _column(model: Shapes, name: str) -> JsonObject:
 
 
 def script_of(model: Model | Shapes, sentence: str, receipt: str, dialect: Dialect | None = None) -> str:
-    """A trained model, or one from a first look, as a Python file that needs nothing but Python. It agrees with the
-    model's `predict`. `dialect` is that of the table's own file."""
+    """A trained model, or a model from a first look, as a Python file that needs nothing but Python. Its predictions
+    agree with the model's `predict`. `dialect` is that of the table's own file."""
     about, how = {"question": sentence, "charge": receipt}, dialect or Dialect()
     if isinstance(model, Shapes):
         return file(["shapes_page.script", "shapes_page.script_from"], about, shapes_parts(model), how, _SHAPES_CODE)

@@ -70,7 +70,7 @@ class Published:
 
     @cached_property
     def whole(self) -> bool:
-        """Is the file the one in the ledger?"""
+        """Does the file's hash agree with the one in the ledger?"""
         return self.path.is_file() and file_digest(self.path) == self.facts["sha256"]
 
     def table(self, clamped: bool = False) -> pa.Table:
@@ -100,7 +100,8 @@ class Published:
         return codes_of(self.query, name, pq.read_table(self.path, columns=[name]).column(0))
 
     def mean(self, name: str) -> Estimate:
-        """For days, in days after the first one (`day`)."""
+        """The mean of a number; for a column of days, the mean as a number of days after the first declared day (`day`
+        makes it a date)."""
         row, grain = self._line(name), self.query.grain(name)
         place = Fraction(int(self.codes(name).sum()), self.rows)
         if isinstance(row, Blur):
@@ -112,7 +113,8 @@ class Published:
         return Estimate(middle, middle - reach, middle + reach)
 
     def day(self, name: str, value: float) -> str:
-        """A number of days after the first one as a day within the declared range."""
+        """The date that is this many days after the first declared day of a column, as text; moved into the declared
+        range."""
         column = self.query.facts.schema[name]
         assert isinstance(column, Date)
         return column.value(min(max(round(value), 0), column.size - 1))
@@ -136,11 +138,12 @@ class Published:
 
     @property
     def crossed(self) -> bool:
-        """Can rows be counted by all their columns at once? Yes if published as one value of not too many."""
+        """Can rows be counted by all their columns at once? True if rows were published as one value of not too
+        many."""
         return isinstance(self.query, PublishRow) and self.query.combinations <= MOST_BINS
 
     def combinations(self) -> dict[tuple[str, ...], Estimate]:
-        """Rows with each combination of all columns, all at once."""
+        """The number of rows with each combination of values of all columns, all ranges at once."""
         if not isinstance(self.query, PublishRow) or not self.crossed:
             raise AllowanceError("publish.no_rows", most=MOST_BINS)
         whole, names = self.query.whole, self.query.columns
@@ -158,8 +161,8 @@ class Published:
         return [str(cell) for cell in values_of(self.query, name, np.arange(self.query.steps(name) + 1)).to_pylist()]
 
     def bins(self, name: str, starts: list[int]) -> list[Estimate]:
-        """Rows of a number in each bin of the published grid, all at once. Bins begin at `starts`, places on that grid,
-        the first at 0; a bin ends at the next start, the last at the top."""
+        """The number of rows in each bin of a number, all ranges at once. A bin is a run of points of the published
+        grid: it begins at a number of `starts`, the first at 0, and ends before the next start, the last at the top."""
         row, steps = self._line(name), self.query.steps(name)
         rising = all(a < b for a, b in pairwise(starts))
         if not 1 <= len(starts) <= MOST_BINS or starts[0] != 0 or starts[-1] > steps or not rising:
@@ -170,7 +173,7 @@ class Published:
         return [self._rows_between(row, codes, counts, first, last, len(starts)) for first, last in runs]
 
     def below(self, name: str) -> list[Estimate]:
-        """Rows at or below each point of the published grid, all at once."""
+        """The number of rows at or below each point of the published grid, all ranges at once."""
         row, steps = self._line(name), self.query.steps(name)
         if steps > MOST_BINS:
             raise AllowanceError("publish.fine", most=MOST_BINS)
@@ -178,8 +181,8 @@ class Published:
         return [self._rows_between(row, codes, counts, None, last, steps + 1) for last in range(steps + 1)]
 
     def quantile(self, name: str, share: Fraction) -> Estimate:
-        """The value below which a share of the rows lies: the first point with an estimate of at least the share, and
-        the range of points that may be the true one."""
+        """The value below which a share of the rows lies: the first point of the grid whose estimated share is at least
+        `share`, with the range of points that may be the true one."""
         steps, wanted = self.query.steps(name), float(share * self.rows)
         curve = self.below(name)
         reached = [place for place, estimate in enumerate(curve) if estimate.value >= wanted]
@@ -192,7 +195,7 @@ class Published:
         return Estimate(*(float(start + place * grain) for place in (best, low, high)))
 
     def _line(self, name: str) -> Blur | Marginal:
-        """The noise of a published number or day."""
+        """The noise of a published number or day; refused for any other column."""
         ordered = name in self.query.columns and isinstance(self.query.facts.schema[name], Number | Date)
         row = self.query.row(name) if ordered else None
         if not isinstance(row, Blur | Marginal):
@@ -219,7 +222,8 @@ def _around(counts: npt.NDArray[np.floating], reach: float) -> list[Estimate]:
 
 
 def unbiased(scale: Fraction, codes: Integers, first: int | None, last: int | None) -> npt.NDArray[np.float64]:
-    """h(y); None means the end of the grid itself, beyond which noisy values still count."""
+    """h(y) for every code y, for the bin from `first` to `last`. An end that is None is that of the grid itself; noisy
+    values beyond it count too."""
     ratio = float(exp_decimal(-1 / scale))
 
     def inside(y: Integers) -> npt.NDArray[np.bool_]:
@@ -231,7 +235,7 @@ def unbiased(scale: Fraction, codes: Integers, first: int | None, last: int | No
 
 
 def reach_of(row: Blur, first: int | None, last: int, people: int, beta: Fraction) -> Fraction:
-    """Bernstein's width for Σh: h differs from a step function only at the four points by the two edges."""
+    """How far Σh may be off, by Bernstein: h differs from a step function only at the four points by the two edges."""
     scale = row.scale
     edges = [edge for edge in (first, last + 1) if edge not in (None, 0) and edge <= row.steps]
     if not edges:

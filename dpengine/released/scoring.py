@@ -47,7 +47,8 @@ class Scored:
 
 
 def score(path: Path, model: Shapes | Model, dialect: Dialect) -> Scored:
-    """Predict for each row of a file. `dialect`: the table's own; a file in another is read by its first line."""
+    """The model's prediction for each row of a file. `dialect`: that of the table; if the file is in another, its first
+    line decides."""
     parts, columns = _parts(model)
     names, batches, how = _opened(path, columns, dialect)
     places = {name: names.index(name) for name in columns}
@@ -73,7 +74,7 @@ def score(path: Path, model: Shapes | Model, dialect: Dialect) -> Scored:
 
 
 def _parts(model: Shapes | Model) -> tuple[JsonObject, dict[str, Number | Date | Category]]:
-    """The model as in its Python file, and the declared columns that it needs."""
+    """The model as the data of its Python file, and the declared columns that it needs."""
     if isinstance(model, Shapes):
         schema = model.look.query.facts.schema
         return model_scripts.shapes_parts(model), {name: schema[name] for name in model.columns}  # type: ignore[misc]
@@ -106,7 +107,8 @@ def _with_all(given: list[str], columns: Mapping[str, object]) -> list[str]:
 
 
 def _adds(part: JsonObject, column: Number | Date | Category) -> Adds:
-    """What every code of a column adds; NaN where the model needs a value and there is none."""
+    """A function that returns, for each code of a column, what it adds to the prediction; NaN for a cell without the
+    value that the model needs."""
     if isinstance(column, Category):
         listed = np.array([part["values"][normal(label)] for label in column.labels])
         return lambda codes: listed[codes]

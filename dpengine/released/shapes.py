@@ -36,7 +36,7 @@ _LEAST = 1e-12
 
 @dataclass(frozen=True)
 class CrossMoments:
-    """The input of a fit: released figures alone. One block of places for each column."""
+    """The input of a fit: released figures alone. Its arrays have one block of places for each column."""
 
     sizes: tuple[int, ...]
     rows: Floats  # of each cell
@@ -64,7 +64,7 @@ class CrossMoments:
 
     @cached_property
     def centring(self) -> Floats:
-        """C: an average row has an effect of 0 in every column."""
+        """C, the matrix after which the effects of a column have the average 0 over the rows."""
         taken: Floats = np.eye(len(self.rows))
         for column in range(len(self.sizes)):
             place = self.block(column)
@@ -115,7 +115,7 @@ class ShapesFit:
 
     @cached_property
     def shrink(self) -> float:
-        """λ"""
+        """λ, from 0 to 1."""
         noise, theta = self.moments.covariance, self._whole @ self.moments.against
         sure = float(theta @ self.moments.against) - float(np.trace(self._whole @ noise))
         sure -= math.sqrt(max(float(theta @ noise @ theta), 0.0))
@@ -123,7 +123,7 @@ class ShapesFit:
 
     @cached_property
     def map(self) -> Floats:
-        """λ·C·G"""
+        """λ·C·G, which takes u to the effects."""
         return self.shrink * self._whole
 
     @cached_property
@@ -141,39 +141,43 @@ class ShapesFit:
         return self.map @ self.moments.against
 
     def reach(self, beta: float) -> Floats:
-        """How far each effect may be from the same fit without noise, all at once except with probability β."""
+        """How far each effect may be from that of the same fit without noise, all effects at once except with
+        probability β."""
         variances = np.einsum("ij,jk,ik->i", self.map, self.moments.covariance, self.map)
         reach: Floats = np.sqrt(2 * np.maximum(variances, 0.0) * math.log(2 * len(variances) / beta))
         return reach
 
     @cached_property
     def explained(self) -> float:
-        """Σ over rows of (target − average)·(prediction − average), less the part that its own noise explains, and less
-        twice the standard deviation that noise gives the rest."""
+        """Σ over rows of (target − average)·(prediction − average), less what the fit's own noise adds to it on
+        average, and less twice the standard deviation that noise gives the rest."""
         own, noise = float(self.effects @ self.moments.against), self.moments.covariance
         unsure = 2 * math.sqrt(max(float(self.effects @ noise @ self.effects), 0.0))
         return own - float(np.trace(self.map @ noise)) - unsure
 
     @cached_property
     def predicted(self) -> float:
-        """The larger of two variances of the predictions: by the noisy tables as drawn, and as corrected."""
+        """The variance of the predictions over the rows: the larger of two, by the noisy tables as drawn and by the
+        corrected ones."""
         variances = (float(self.effects @ table @ self.effects) for table in (self.moments.bare, self.moments.second))
         return max(*variances, 0.0) / self.moments.total
 
     def right(self, share: float) -> float:
-        """About the share of rows on the predicted side of ½; `share` of them are a yes."""
+        """About the share of rows on the predicted side of ½. `share`: that of the rows with a yes."""
         apart, within = self._sides(share)
         normal = NormalDist()
         yes, no = share + (1 - share) * apart, share - share * apart
         return share * normal.cdf((yes - 0.5) / within) + (1 - share) * normal.cdf((0.5 - no) / within)
 
     def ranked(self, share: float) -> float:
-        """About how often a yes gets a higher chance than a no: the area under the ROC curve."""
+        """About how often a yes row gets a higher chance than a no row: the area under the ROC curve. `share`: that of
+        the rows with a yes."""
         apart, within = self._sides(share)
         return NormalDist().cdf(apart / (within * math.sqrt(2)))
 
     def _sides(self, share: float) -> tuple[float, float]:
-        """How far apart the mean predictions of yes rows and no rows are, and the standard deviation within each."""
+        """Two numbers: how far apart the mean predictions of yes rows and no rows are, and the standard deviation of
+        predictions on each side. `share`: that of the rows with a yes."""
         mixed = max(share * (1 - share), _LEAST)
         apart = max(self.explained / (self.moments.total * mixed), 0.0)
         return apart, math.sqrt(max(self.predicted - mixed * apart**2, self.predicted * 1e-3, _LEAST))
@@ -186,8 +190,9 @@ class ShapesFit:
 
 
 def held_back(moments: CrossMoments) -> tuple[float, float]:
-    """How far the model of the other columns misses the average target in the cells of a left-out column, and how far
-    the average of everybody misses it. Both are means over rows and over the columns left out, noise included."""
+    """Two numbers: how far the model of the other columns misses the average target in the cells of a left-out column,
+    and how far the average of everybody misses it. Both are means over rows and over the columns left out, noise
+    included."""
     columns = range(len(moments.sizes))
     off, blank = [], []
     for left in columns:
@@ -201,7 +206,7 @@ def held_back(moments: CrossMoments) -> tuple[float, float]:
 
 
 def projected(cells: Floats, total: float) -> Floats:
-    """The nearest numbers from 0 up that add up to the total."""
+    """The nearest numbers to `cells` that are at least 0 and add up to `total`."""
     falling = np.sort(cells)[::-1]
     above = (np.cumsum(falling) - total) / np.arange(1, len(cells) + 1)
     projected: Floats = np.maximum(cells - above[np.flatnonzero(falling > above)[-1]], 0.0)
@@ -209,7 +214,8 @@ def projected(cells: Floats, total: float) -> Floats:
 
 
 def denoised(table: Floats, variance: float) -> Floats:
-    """The part of a table with sums of 0 that stands out of noise of this variance in every cell."""
+    """What stands out of noise of this variance in every cell of a table; the rows and columns of the table add up to
+    0."""
     left, sizes, right = np.linalg.svd(table, full_matrices=False)
     edge = math.sqrt(variance) * (math.sqrt(table.shape[0]) + math.sqrt(table.shape[1]))
     signal: Floats = (left * np.sqrt(np.maximum(sizes**2 - edge**2, 0.0))) @ right
@@ -228,12 +234,13 @@ class Effect:
 
     @property
     def clear(self) -> bool:
-        """Is it certainly not noise alone?"""
+        """Does the effect's band exclude 0, so that the effect is more than noise?"""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 def predictable(look: Look) -> list[str]:
-    """Columns of a look that were counted against another: lists of two values at least, and numbers."""
+    """The columns of a look that a model can predict: those counted against another column that are numbers, or lists
+    of at least two values."""
     return [name for name in look.cells if _may_be_target(look, name) and sources(look, name)]
 
 
@@ -288,7 +295,7 @@ class Shapes:
 
     @cached_property
     def _worth(self) -> tuple[Floats, Floats]:
-        """For each cell of the target: its value, and 1 where it has one."""
+        """Two numbers for each cell of the target: the cell's value, and 1 if it has a value, else 0."""
         query, size = self.look.query, self.look.query.axes[self._goal].size
         if self.listed:
             return np.array([float(label in self.yes) for label in query.cell_labels[self._goal]]), np.ones(size)
@@ -340,7 +347,8 @@ class Shapes:
         return cells if place < self._goal else cells.T
 
     def _beyond(self, first: int, second: int, rows: Floats, columns: Floats) -> tuple[Floats, float]:
-        """How many rows two columns have together beyond independence, and the variance of its noise."""
+        """Two values: how many more rows the cells of two columns share than if they were independent, and the variance
+        of the noise in these numbers."""
         part, total = _pair(first, second), self.look.rows
         apart, variance = np.outer(rows, columns) / total, 0.0
         if part in self.look.marginals:
@@ -364,7 +372,7 @@ class Shapes:
         return self.moments.average
 
     def effects(self, column: str) -> list[Effect]:
-        """The effect of each value or group of a column, in its order, without impossible ones."""
+        """The effect of each value or group of a column, in the column's order, without impossible ones."""
         at = self.columns.index(column)
         block = self.moments.block(at)
         reach = self.fit.reach(float(self.look.query.beta)) if self.measured_pairs else None
@@ -378,7 +386,7 @@ class Shapes:
         return Effect(label, rows, value, value - float(reach[place]), value + float(reach[place]))
 
     def strongest(self) -> list[str]:
-        """The columns by how much their effects vary among rows."""
+        """The columns of the model, first the one whose effects vary most among rows."""
         moved = {}
         for at, name in enumerate(self.columns):
             block = self.moments.block(at)
@@ -386,16 +394,19 @@ class Shapes:
         return sorted(moved, key=lambda name: -moved[name])
 
     def predict(self, values: Mapping[str, Json]) -> float:
-        """For a row as a person writes it: the chance of a yes, or the number, within its possible range."""
+        """The prediction for one row, as a person writes it: the chance of a yes, or the number, within its possible
+        range."""
         return self.within_range(self.average + sum(self.added(name, values[name]) for name in self.columns))
 
     def added(self, column: str, value: Json) -> float:
-        """What one column adds for a value: one of a list, a number, a day; None for no answer."""
+        """What one column adds to the prediction for a value: a listed value, a number, or a day; None means that it
+        was not answered."""
         at = self.columns.index(column)
         return float(self.fit.effects[self.moments.starts[at] + self._cell(self.places[at], value)])
 
     def usual_value(self, name: str) -> Json:
-        """A value of the largest released group, for a range the one in its middle: a form can start there."""
+        """A value of the largest released group of a column, with which a form can start; of a range, the middle
+        value."""
         place, query = self.look.place(name), self.look.query
         ref, column = query.columns[place], query.facts.schema[name]
         rows = [effect.rows for effect in self.effects(name)[: query.axes[place].listed]]
@@ -442,7 +453,8 @@ class Shapes:
     # How good it is
 
     def checkable(self) -> Model | None:
-        """The same in whole numbers, to be scored on the table at a price; None where target values were merged."""
+        """The same model in whole numbers, to be scored on the table at a price; None if values of the target were
+        merged."""
         schema, look = self.look.query.facts.schema, self.look
         middle, half = 0.0, 1.0
         yes: tuple[int, ...] = ()
@@ -466,13 +478,13 @@ class Shapes:
 
     @property
     def usual(self) -> tuple[str, ...]:
-        """The labels of the more frequent side."""
+        """The labels on the more frequent side of yes and no."""
         labels = self.look.query.cell_labels[self._goal]
         return self.yes if self.average > 0.5 else tuple(label for label in labels if label not in self.yes)
 
     @property
     def blank(self) -> bool:
-        """Does it only predict the usual, because the rest could be noise?"""
+        """Does the model predict the same for every row, because the rest could be noise?"""
         return self.fit.shrink == 0
 
     def right(self) -> float:
@@ -484,12 +496,12 @@ class Shapes:
         return self.fit.ranked(min(max(self.average, 0.0), 1.0))
 
     def off(self) -> tuple[float, float]:
-        """About how far predictions of a number are off, and how far always predicting the average is. An estimate."""
+        """Two estimates: how far predictions of a number are off, and how far always predicting the average is off."""
         return self.fit.off, float(np.sqrt(self.moments.spread))
 
     def held_back(self) -> tuple[float, float] | None:
-        """Leave out each column in turn: how far the model of the others misses the averages of its groups, on average,
-        and how far one average for everybody does. None with one column."""
+        """Two numbers: leaving out each column in turn, how far on average the model of the others misses the averages
+        of its groups, and how far one average for everybody misses them. None for a model of one column."""
         return held_back(self.moments) if len(self.columns) > 1 else None
 
     def as_json(self) -> JsonObject:
@@ -505,8 +517,9 @@ class Shapes:
 
 
 class LookWithModels(Look):
-    """A first look as an answer holds it."""
+    """A first look with its models, as the value of an answer."""
 
     def model(self, target: str, yes: Sequence[str] = (), columns: Sequence[str] = ()) -> Shapes:
-        """A free model of one column from others: for a list, whether it is in `yes`; for a number, its value."""
+        """A free model that predicts the column `target` from other columns: for a list, whether the value is in `yes`;
+        for a number, its value."""
         return Shapes(self, target, yes, columns)

@@ -47,7 +47,7 @@ Pair = tuple[str, str]
 
 
 def undeclared_cells(look: Look, place: int) -> npt.NDArray[np.bool_]:
-    """For each cell of a column: is it neither a listed value nor a group of the range?"""
+    """For each cell of a column: is it neither a listed value nor a group of the declared range?"""
     query = look.query
     axis, extra = query.axes[place], query.extra(place)
     named = [label in extra for label in query.cell_labels[place]]
@@ -55,11 +55,11 @@ def undeclared_cells(look: Look, place: int) -> npt.NDArray[np.bool_]:
 
 
 def left_out(look: Look) -> list[npt.NDArray[np.bool_]]:
-    """For each column, the cells that get no rows. Cells that come from the declaration alone (outside the list,
-    without a value, misfits) get none if their released count is at most `SURE` standard deviations of its noise. Most
-    files have none of them, and noise alone would put a few impossible rows into every second one. Listed values and
-    groups of a range keep theirs: where all of them occur, leaving out the rarest would move single columns a little
-    further off. `perhaps_none` names those that may be noise alone."""
+    """For each column, the cells that get no rows. A cell that comes from the declaration alone (outside the list,
+    without a value, misfits) gets none if its released count is at most `SURE` standard deviations of its noise. Most
+    files have no rows in such cells, and noise alone would put a few impossible rows into every second file. Listed
+    values and groups of a range keep their rows: where all of them occur, leaving out the rarest would move single
+    columns a little further off. `perhaps_none` names those that may be noise alone."""
     cells = []
     for place in range(len(look.query.axes)):
         sure = SURE * math.sqrt(float(look.query.layout.variance((place,), look.noise)))
@@ -69,7 +69,7 @@ def left_out(look: Look) -> list[npt.NDArray[np.bool_]]:
 
 
 def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
-    """For each combination of cells: has it none of the cells without rows?"""
+    """For each combination of cells: may it get rows, since it has none of the cells that get no rows?"""
     fine = np.ones(len(codes[0]), dtype=np.bool_)
     for out, code in zip(cells, codes, strict=True):
         fine &= ~out[code]
@@ -77,7 +77,8 @@ def kept(cells: Sequence[npt.NDArray[np.bool_]], codes: Sequence[Integers]) -> n
 
 
 def perhaps_none(look: Look, place: int, rows: Floats) -> list[str]:
-    """The values and groups of a column that made-up rows have, and perhaps nobody else; in the reader's language."""
+    """The values and groups of a column that occur in made-up rows although perhaps nobody has them; in the reader's
+    language."""
     names, own = look.query.cell_names(place), undeclared_cells(look, place)
     none = look.marginals[(place,)] - math.ceil(look.reach((place,))) <= 0
     return [name for cell, name in enumerate(names) if none[cell] and rows[cell] > 0 and not own[cell]]
@@ -101,7 +102,7 @@ class KeptTogether:
 
     @cached_property
     def _together(self) -> set[Columns]:
-        """The pairs that were measured, by themselves or as part of three columns."""
+        """The pairs that were measured, alone or as part of three columns."""
         return {pair for part in self.measured for pair in combinations(part, 2)}
 
     @property
@@ -127,7 +128,8 @@ class KeptTogether:
         return [(self.names[first], self.names[second]) for first, second in pairs]
 
     def apart_by_column(self) -> dict[str, list[str]]:
-        """For each column the other columns that it was not measured with. Columns without such others are missing."""
+        """For each column, the other columns that were not measured together with it. A column that was measured with
+        all others is missing."""
         others_of: dict[str, list[str]] = {name: [] for name in self.names}
         for first, second in self.apart:
             others_of[first].append(second)
@@ -136,7 +138,8 @@ class KeptTogether:
 
     @property
     def uneven(self) -> list[str]:
-        """Numbers and days whose averages, sums and values the measurements do not show, nor another answer."""
+        """The columns of numbers or days whose averages, sums and values neither the measurements nor another answer
+        shows."""
         return [name for name, several in evened(self.look.query.axes, self.look.query.facts).items() if several]
 
     def reach(self, columns: int) -> int:
@@ -168,7 +171,8 @@ class Curve:
     source: str  # the request that bought it
 
     def pieces(self, start: int, end: int) -> tuple[Integers, Floats] | None:
-        """Where the pieces of a group begin, and about how many rows each has; None for a single piece."""
+        """The codes at which the pieces of a group begin, and about how many rows each piece has; None for a single
+        piece."""
         inner = [cut for cut in self.starts if start < cut < end]
         if not inner:
             return None
@@ -191,7 +195,7 @@ class Curve:
         return (np.array(kept, dtype=np.int64), counts) if len(kept) > 1 and counts.sum() > 0 else None
 
     def spread(self, start: int, end: int, many: int) -> Integers | None:
-        """Codes for this many rows of a group, rising; None where the curve does not cut it."""
+        """Codes for this many rows of a group, rising; None if the curve does not cut the group."""
         pieces = self.pieces(start, end)
         if pieces is None:
             return None
@@ -256,7 +260,8 @@ class FittedTable:
         curves: Callable[[], Sequence[Curve]] = tuple,
         progress: Callable[[], tuple[int, int] | None] = lambda: None,
     ) -> None:
-        """`curves`: other bought answers about its columns; `progress`: of a fit that runs now."""
+        """`curves` returns other paid answers about the table's columns; `progress` returns how far a fit is that runs
+        now, or None."""
         if not isinstance(query, SyntheticTable) or not isinstance(look, Look):
             raise AllowanceError("synthetic.unknown")
         self.query, self.look, self.path, self.progress = query, look, path, progress
@@ -272,7 +277,8 @@ class FittedTable:
 
     @property
     def alike(self) -> bool:
-        """Are all pairs followed equally closely? Chosen ones are not: each is far from what was expected."""
+        """Are all pairs followed equally closely? True if the plan chose the pairs: then each is far from what was
+        expected."""
         return self.query.plan == CHOSEN
 
     @cached_property
@@ -285,7 +291,7 @@ class FittedTable:
 
     @cached_property
     def seed(self) -> int:
-        """A public seed from the draw: the same numbers give the same table."""
+        """A public seed, computed from the draw: the same drawn numbers give the same table."""
         drawn = json.dumps(list(self.look.raw)).encode()
         return int.from_bytes(hashlib.sha256(drawn).digest()[:8], "big")
 
@@ -296,7 +302,7 @@ class FittedTable:
         return self.path.is_file()
 
     def make(self, progress: Progress = quiet) -> None:
-        """Fit and write. Another process that does the same writes the same."""
+        """Fit the rows and write the file. Another process that does the same writes the same file."""
         if self.ready:
             return
         how = float(self.rows), self.seed, progress, self.alike
@@ -316,8 +322,8 @@ class FittedTable:
 
     @cached_property
     def _mended_by(self) -> list[Columns]:
-        """The marginals that whole rows are fitted to: all pairs and threes; if they are many the measured ones; if
-        they are large the smallest that fit into memory."""
+        """The marginals that whole rows are fitted to: all pairs and threes. If these are many, only the measured ones;
+        if they are large, the smallest ones that fit into memory."""
         return [*self._adjusted(2, MOST_MENDED), *self._adjusted(3, MOST_THREES)]
 
     def _adjusted(self, columns: int, most: int) -> list[Columns]:
@@ -362,20 +368,22 @@ class FittedTable:
 
     @cached_property
     def _curves(self) -> dict[str, Curve]:
-        """For each column of numbers or days the curve of its values inside a group, if there is one."""
+        """For each column of numbers or days, the curve of its values inside groups; columns without a curve are
+        missing."""
         refs = [ref for place, ref in enumerate(self.query.columns) if self._spread(place) and isinstance(ref, Grouped)]
         curves = {base(ref): best(self._bought(), base(ref), ref.starts) for ref in refs} if refs else {}
         return {name: curve for name, curve in curves.items() if curve is not None}
 
     @cached_property
     def refined(self) -> dict[str, str]:
-        """The columns of the file that follow a curve inside their groups, with the request that bought it."""
+        """The columns whose values in the file follow a curve inside their groups, each with the request of the answer
+        that shows the curve."""
         sources: dict[str, str] = json.loads((pq.read_schema(self.path).metadata or {}).get(_REFINED, b"{}"))
         return sources
 
     def off_by_spreading(self) -> dict[str, float]:
         """By column, how far an average can be off because values are spread evenly inside measured groups: half the
-        width of each group, weighted by its share. Columns that follow a curve are not in it."""
+        width of each group, weighted by the group's share. Columns that follow a curve are missing."""
         off = {}
         for place, axis in enumerate(self.query.axes):
             name, column = base(axis.ref), self.query.facts.schema[base(axis.ref)]
@@ -388,7 +396,7 @@ class FittedTable:
         return off
 
     def together(self) -> list[tuple[list[str], int]]:
-        """What was measured together, and the reach of its counts in people or rows: pairs first."""
+        """What was measured together, pairs first: the columns, and the reach of their counts in people or rows."""
         parts = sorted((part for part in self.look.marginals if len(part) > 1), key=lambda part: (len(part), part))
         names = self.look.cells
         return [([names[place] for place in part], math.ceil(self.look.reach(part))) for part in parts]
@@ -396,7 +404,7 @@ class FittedTable:
     # Rules
 
     def possible(self, codes: Sequence[Integers]) -> Mask | None:
-        """Which combinations of cells no rule excludes; None without rules."""
+        """For each combination of cells: does every declared rule allow it? None if no rules were declared."""
         return self.query.rules.possible(codes) if self.query.never else None
 
     @cached_property
@@ -427,7 +435,8 @@ class FittedTable:
         return pa.table(columns | {_MISFITS: pa.array(self._misfits(mixed))})
 
     def _misfits(self, cells: Sequence[Integers]) -> Integers:
-        """For each row, bits that mark the columns where it does not fit: else it would seem to have no value."""
+        """For each row, a number whose bits mark the columns where its cell is a misfit; without it, that cell would
+        seem to be empty."""
         bits = np.zeros(len(cells[0]), dtype=np.int64)
         for place, axis in enumerate(self.query.axes):
             if axis.absent and axis.misfit:
@@ -435,7 +444,7 @@ class FittedTable:
         return bits
 
     def _values(self, place: int, cells: Integers, rng: PublicMix) -> Integers:
-        """A declared code for every cell, −1 for none; the cell itself where its column shows labels."""
+        """For every cell of a column a declared code, −1 for no value; the cell itself if the column shows labels."""
         axis = self.query.axes[place]
         if not self._spread(place):
             return cells
@@ -467,7 +476,7 @@ class FittedTable:
     # What is read off it
 
     def table(self, most: int | None = None) -> pa.Table:
-        """Its rows (the first `most`), in the reader's words and in mixed order."""
+        """The made-up rows (the first `most`), in the reader's words and in mixed order."""
         rows = self._file()
         rows = rows if most is None else rows.slice(0, most)
         names = [base(ref) for ref in self.query.columns]
@@ -488,7 +497,7 @@ class FittedTable:
 
     @cached_property
     def codes(self) -> list[Integers]:
-        """The cells of the rows, read back from the file."""
+        """The cells of the made-up rows, column by column, read back from the file."""
         rows = self._file()
         cells = [self._cells(place, rows.column(place)) for place in range(len(self.sizes))]
         misfits = rows.column(_MISFITS).to_numpy()
@@ -512,7 +521,7 @@ class FittedTable:
         return np.where(places < 0, none, cells[places] if len(cells) else none)
 
     def counts(self, *names: str) -> Floats:
-        """How many of the table's rows have each combination of these columns' cells; an axis for each column."""
+        """How many of the made-up rows have each combination of these columns' cells; an axis for each column."""
         columns = tuple(self.look.place(name) for name in names)
         points = Points(tuple(self.codes), np.ones(len(self.codes[0])))
         return points.marginal(columns, self.sizes)
@@ -520,7 +529,7 @@ class FittedTable:
 
 @dataclass(frozen=True)
 class ClassShare:
-    """In percent; `width` is None where nothing is promised."""
+    """A share in percent. `width`: how far the true share may be from it; None if no range holds."""
 
     value: float
     width: float | None
@@ -533,8 +542,8 @@ class ClassShare:
 
 
 class Synthetic:
-    """A synthetic table with a promise for a class of queries. For every query of its class (`of_class`), or the
-    complement of one, the share is within the promise of the true one, all of them at once. Anything else may be
+    """A synthetic table with a promise for a class of queries: for every query of the class (`of_class`), or its
+    complement, the table's share is within the promised width of the true share, all at once. Any other share may be
     computed too, without a promise."""
 
     def __init__(self, query: AnyQuery, value: dict[str, int]) -> None:
@@ -544,7 +553,7 @@ class Synthetic:
 
     @cached_property
     def cells(self) -> Integers:
-        """Rows of each combination, in the declared order."""
+        """The number of rows with each combination, in the declared order."""
         return np.array([self.value[label] for label in self.query.labels()], dtype=np.int64)
 
     @property
@@ -557,7 +566,8 @@ class Synthetic:
         return float(self.query.promise().alpha)
 
     def table(self, most: int | None = None) -> pa.Table:
-        """Its rows (the first `most`), mixed evenly by a public rule, so that the first rows look like the whole."""
+        """The table's rows (the first `most`), mixed evenly by a public rule, so that the first rows look like the
+        whole."""
         mixed = np.argsort(np.arange(self.rows) * _GOLDEN % 1)[:most]
         cell = np.repeat(np.arange(self.query.domain), self.cells)[mixed]
         columns = {}
@@ -567,14 +577,14 @@ class Synthetic:
         return pa.table(columns)
 
     def share(self, condition: Json) -> ClassShare:
-        """The share of the rows that meets a condition on its columns."""
+        """The share of the rows that meet a condition on the table's columns."""
         read = read_predicate(condition, self.query.facts.schema)
         if strange := sorted(read.columns() - set(self.query.columns)):
             raise AllowanceError("synthetic.condition", column=strange[0])
         return self._share(self.query.holds(read))
 
     def marginal(self, names: Sequence[str]) -> dict[str, ClassShare]:
-        """The share of every combination of values of one or more of its columns."""
+        """The share of every combination of values of one or more of the table's columns."""
         for name in names:
             if name not in self.query.columns:
                 raise AllowanceError("column.absent", column=str(name)[:60], columns=list(self.query.columns))
@@ -590,7 +600,8 @@ class Synthetic:
         return ClassShare(value, self.width if self.promised(held) else None)
 
     def promised(self, held: npt.NDArray[np.bool_]) -> bool:
-        """Is the share of these cells promised? It is if they, or all other cells, are a query of the class."""
+        """Does the promise cover the share of these cells? True if they, or all other cells, are a query of the
+        class."""
         for cells in (held, ~held):
             if not cells.any():
                 return True  # nobody or everybody: the share is known

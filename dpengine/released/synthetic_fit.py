@@ -81,7 +81,7 @@ Possible = Callable[[Sequence[Integers]], npt.NDArray[np.bool_] | None]  # which
 
 
 def anything(codes: Sequence[Integers]) -> None:
-    """A rule that excludes no combination."""
+    """A rule that excludes no combination: it returns None."""
 
 
 def fitted(
@@ -96,7 +96,8 @@ def fitted(
     sweeps: int = SWEEPS,
     possible: Possible = anything,
 ) -> Points:
-    """`alike`: every marginal is followed as closely, no matter how far it is from the expectation."""
+    """The points of the fit to all targets. With `alike`, every marginal is followed as closely, no matter how far it
+    is from the expectation."""
     points = max(min(points, MOST_PLACES // len(targets)), 2**14)
     few = math.prod(sizes) <= most
     alone = [followed(target, MOST_CLOSELY) for target in targets if target.cells.ndim == 1]
@@ -115,7 +116,8 @@ def fitted(
 
 
 def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict[Columns, Target]:
-    """Every measured pair, with trust that grows with the distance of its counts from independence."""
+    """Every measured pair as a target. The fit follows a pair the more closely, the further its counts are from
+    independence."""
     shares = shares_of(sizes, targets)
     return {
         target.columns: trusted(target, rows * np.outer(*(shares[place] for place in target.columns)), rows)
@@ -127,8 +129,8 @@ def _apart(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> dict
 def judged(
     sizes: Sequence[int], targets: Sequence[Target], rows: float, start: Sequence[Target], first: Points
 ) -> list[Target]:
-    """Pairs and triples, each with as much trust as its own cells justify (`soft_fit.trusted`) beyond the first points
-    of the fit, which follow the tree of pairs of `start`."""
+    """Pairs and triples, each with as much trust as its own cells justify (`soft_fit.trusted`) beyond `first`, the
+    points of the fit to `start`, which follow the tree of pairs."""
     joint, shares = _apart(sizes, targets, rows), shares_of(sizes, targets)
     steps = tree(len(sizes), pair_tables(start, rows, shares))
     followed_first = {(min(parent, child), max(parent, child)) for parent, child in steps if parent is not None}
@@ -155,7 +157,8 @@ def judged_again(
     joint: Sequence[Target],
     alone: Sequence[Target],
 ) -> list[Target]:
-    """Triples with as much trust as they justify beyond a short fit to everything else (`soft_fit.by_others`)."""
+    """Pairs and triples, the triples with as much trust as they justify beyond a short fit to everything else
+    (`soft_fit.by_others`)."""
     if all(target.cells.ndim < 3 for target in joint):
         return [*joint]
     expected = by_others(first, sizes, [*joint, *alone], _BEFORE)
@@ -185,7 +188,7 @@ def listed(sizes: Sequence[int], targets: Sequence[Target], rows: float) -> Poin
 
 
 def shares_of(sizes: Sequence[int], targets: Sequence[Target]) -> list[Floats]:
-    """The probability of each cell of every column, by the smallest marginal that holds it."""
+    """The probability of each cell of every column, by the smallest marginal with this column."""
     shares: list[Floats] = []
     for place, size in enumerate(sizes):
         held = [target for target in targets if place in target.columns]
@@ -234,7 +237,7 @@ def sampled(sizes: Sequence[int], targets: Sequence[Target], rows: float, seed: 
 
 
 def _dealt(shares: Floats, many: int) -> Integers:
-    """`many` codes in order, in about these shares."""
+    """`many` codes in rising order, each about as often as its share says."""
     edges = np.rint(np.cumsum(shares) * many).astype(np.int64)
     return np.searchsorted(edges, np.arange(many), side="right").clip(0, len(shares) - 1).astype(np.int64)
 
@@ -261,10 +264,11 @@ def mended(
     sweeps: int = MENDING,
     possible: Possible = anything,
 ) -> list[Integers]:
-    """A row that moves from a cell with D_a rows missing to one with D_v lowers Σ(D²) by 2·(D_v − D_a − 1), summed over
-    the parts of the column. In each step we look at a few rows, and those that gain most take their best other value.
-    Rows that move together may raise Σ(D²): then none of them moves, and fewer do the next time. Few at a time, and
-    often: what a row gains is out of date as soon as others moved."""
+    """Rows, a code for each column, changed until their counts are near `wanted`. A row that moves from a cell with D_a
+    rows missing to one with D_v lowers Σ(D²) by 2·(D_v − D_a − 1), summed over the parts of the column. In each step we
+    look at a few rows, and those that gain most take their best other value. Rows that move together may raise Σ(D²):
+    then none of them moves, and fewer do the next time. Few at a time, and often: what a row gains is out of date as
+    soon as others moved."""
     codes, left = [code.astype(np.int64) for code in codes], _Missing(codes, sizes, wanted)
     share, still = [_FIRST_SHARE] * len(codes), 0
     for _ in range(sweeps):
@@ -311,7 +315,8 @@ class _Missing:
         return np.bincount(place, minlength=math.prod(shape)).astype(np.float64)
 
     def best(self, column: int, rows: Sequence[Integers]) -> tuple[Integers, npt.NDArray[np.float32]]:
-        """For each of these rows the value that lowers Σ(D²) most, and half by how much."""
+        """For each of these rows, the value of the column that lowers Σ(D²) most, and half of how much it lowers
+        Σ(D²)."""
         gains = np.zeros((len(rows[column]), self.sizes[column]), dtype=np.float32)
         for at in self.held[column]:
             part = self.parts[at]
@@ -329,7 +334,7 @@ class _Missing:
         return place
 
     def moved(self, column: int, rows: Sequence[Integers], values: Integers) -> bool:
-        """Move these rows to these values if that lowers Σ(D²)."""
+        """Move these rows to these values if that lowers Σ(D²); True if they moved."""
         after = [values if place == column else code for place, code in enumerate(rows)]
         left, come = (
             np.concatenate([self._starts[at] + self._place(self.parts[at], one) for at in self.held[column]])

@@ -5,6 +5,7 @@ make.py made them. Until 1.0 is released they may be made anew (docs/formats.md 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpengine as dp
 from dpengine.asking.answers import RECEIPT
-from dpengine.commands import verify
+from dpengine.commands import head, move, verify
 from dpengine.ledger.people_rules import KINDS
 from dpengine.ledger.rows import ACTS, OUTCOMES, STEP_OUTCOMES
 from dpengine.workspace import Workspace
@@ -111,6 +113,21 @@ def test_what_is_written_now_has_the_same_shape(tmp_path: Path) -> None:
     rows = [*formats.rows_of(path), *formats.rows_of(tmp_path / "served" / "var" / "ledger.sqlite")]
     assert {kind for kind, _ in rows} == EVERY_ROW
     assert not [why for kind, row in rows if (why := formats.misfit(frozen["rows"][kind], row, kind))]
+
+
+def test_a_moved_workspace_and_a_file_of_heads_have_the_form_that_is_stated(tmp_path: Path) -> None:
+    """docs/formats.md states both in words."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "ledger.sqlite").write_bytes(b"rows")
+    move._pack(tmp_path / "folder", tmp_path / "moved", (7, "ab"))
+    with zipfile.ZipFile(tmp_path / "moved") as packed:
+        assert packed.namelist() == ["ledger.sqlite", "allowance.json"]
+        listed = {"head": "ab", "files": {"ledger.sqlite": hashlib.sha256(b"rows").hexdigest()}}
+        assert json.loads(packed.read("allowance.json")) == listed
+    digest = "0f" * 32
+    (tmp_path / "heads").write_text(f"2026-11-19T09:00:00+00:00 7 {digest}\n", encoding="ascii")
+    assert head.read(tmp_path / "heads") == [(7, digest)]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00 7 " + digest, head.line_of(7, digest))
 
 
 @pytest.mark.long

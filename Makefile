@@ -104,7 +104,7 @@ bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates o
 	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
 
 bench-all: bench bench-engines ## every file of bench/results*.md, one after the other
-	@set -e; for part in checks kept "large --write" person_rows "models --runs 3 --write" "pages --write" "people --write" \
+	@set -e; for part in checks kept "large --write" person_rows "models --runs 5 --write" "pages --write" "people --write" \
 			"people --kills 10 --write" "population --write" "synthetic_tables --write" "training beside 20 --write" \
 			"training rates --write" "training large --write" "utility --write" "workshop --write"; do \
 		echo "python -m bench.$$part"; began=$$(date +%s); $(PY) -m bench.$$part; echo "$$(($$(date +%s) - began)) s: $$part"; \

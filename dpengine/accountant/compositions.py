@@ -34,13 +34,13 @@ from dpengine.core.exact import PICO, ceiling, down, ln_below, up
 
 
 def basic_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:
-    """ε of the whole history at `delta`; None with a Gaussian in it, or where its own δ exceed `delta`."""
+    """The ε of the whole history at `delta`; None if a Gaussian is in the history, or if its own δ exceed `delta`."""
     history = history_of(entries)
     return history.epsilon if history.delta <= delta else None
 
 
 def zcdp_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:
-    """ε of the whole history at `delta`, rounded up; None where its own δ use up `delta`."""
+    """The ε of the whole history at `delta`, rounded up; None if the history's own δ use up `delta`."""
     history = history_of(entries)
     slack = delta - history.delta
     if history.rho == 0:
@@ -52,7 +52,7 @@ def zcdp_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction
 
 
 def advanced_epsilon(entries: History | Sequence[Loss], delta: Fraction) -> Fraction | None:
-    """ε̂ at `delta` in all, rounded up; None with a Gaussian in it, or where its own δ use up `delta`."""
+    """The history's ε̂ at `delta` in all, rounded up; None if a Gaussian is in it, or if its own δ use up `delta`."""
     history = history_of(entries)
     slack = delta - history.delta
     if history.squares is None or slack < 0:

@@ -48,8 +48,9 @@ def cost(loss: Loss, alpha: Fraction | None) -> Cost:
 
 @lru_cache(maxsize=8192)
 def _sums(parts: tuple[tuple[Simple, int], ...], alpha: Fraction | None) -> tuple[Fraction | None, Fraction, Fraction]:
-    """Σε, Σ of Rényi divergences and Σδ. Parts must be checked before, because the cache takes equal parts for the same
-    one, and an unchecked part may equal a checked one. A page prices the same loss several times."""
+    """Σε, Σ of Rényi divergences and Σδ; Σε is None with a Gaussian. Callers check the parts first, because the cache
+    takes equal parts for the same one, and an unchecked part may equal a checked one. Cached: a page prices the same
+    loss several times."""
     epsilon: Fraction | None = Fraction(0)
     order_sum = delta = Fraction(0)
     for part, times in parts:
@@ -66,7 +67,8 @@ def checked_parts(loss: Loss) -> tuple[Simple, ...]:
 
 
 def counted_parts(loss: Loss) -> tuple[tuple[Simple, int], ...]:
-    """The simple events of a loss, and how often; raises for an unknown, inexact or negative amount (a refund)."""
+    """The simple events of a loss, each with how often it occurs. Refused for an unknown event and for an inexact or
+    negative amount (a refund)."""
     parts = simple_events(loss)
     for part, _ in parts:
         if type(part) not in (Pure, Exponential, Gaussian, Bounded, Approximate):

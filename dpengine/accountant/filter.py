@@ -142,7 +142,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Totals:
-    """Running sums of all charges: enough to decide about the next one."""
+    """Running sums of all charges: enough to decide whether the next charge is admitted."""
 
     epsilon: Fraction | None  # None once a Gaussian was admitted: the pure clause is closed
     renyi: Fraction
@@ -170,7 +170,7 @@ Totals.NOTHING = Totals(Fraction(0), Fraction(0), Fraction(0))
 
 
 def admits(rule: Rule, totals_after: Totals) -> bool:
-    """Does the rule hold for these sums, which already include the event?"""
+    """Does the rule hold for these sums, which already include the charge to be decided?"""
     pure = totals_after.epsilon is not None and totals_after.epsilon <= rule.epsilon
     renyi_holds = rule.c is not None and totals_after.renyi + rule.c <= rule.epsilon
     return (pure or renyi_holds) and totals_after.delta <= rule.delta_reserve
@@ -182,7 +182,8 @@ def spent(rule: Rule, totals: Totals) -> Fraction:
 
 
 def _least(pure: Fraction | None, converted: Fraction | None) -> Fraction:
-    """The smaller of the two readings of the sums; a reading may be missing."""
+    """The smaller of two readings of the sums; None stands for a reading that does not exist. Refused if both are
+    None."""
     readings = [reading for reading in (pure, converted) if reading is not None]
     if not readings:  # Gaussian noise under a budget without δ: no finite number is true
         raise BudgetExceeded("budget.needs_delta")
@@ -190,14 +191,16 @@ def _least(pure: Fraction | None, converted: Fraction | None) -> Fraction:
 
 
 def alone(rule: Rule, cost: Cost) -> tuple[Fraction, Fraction]:
-    """(ε, δ) of one event by itself: its own ε if it has one, else converted at the rule's order and slack."""
+    """(ε, δ) of one event by itself: its own ε if that is finite, else the one converted at the rule's order and
+    slack."""
     if cost.epsilon is not None:
         return cost.epsilon, cost.delta
     return spent(rule, Totals.NOTHING.plus(cost)), rule.delta_slack + cost.delta
 
 
 def together(rule: Rule, costs: Iterable[Cost]) -> tuple[Fraction, Fraction]:
-    """(ε, δ) of some events, had nothing else been admitted. c counts once; `alone` has it in each converted ε."""
+    """(ε, δ) of some events, had nothing else been admitted. Here c counts once; `alone` adds it to each converted
+    ε."""
     totals = reduce(Totals.plus, costs, Totals.NOTHING)
     return spent(rule, totals), rule.delta_slack + totals.delta
 
@@ -209,17 +212,17 @@ def used(rule: Rule, totals: Totals) -> Fraction:
 
 
 def price(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
-    """By how much this charge raises `spent`."""
+    """By how much this cost would raise `spent`."""
     return spent(rule, totals.plus(cost)) - spent(rule, totals)
 
 
 def share(rule: Rule, totals: Totals, cost: Cost) -> Fraction:
-    """By how much this charge moves the meter."""
+    """By how much a charge of this cost would move the meter."""
     return used(rule, totals.plus(cost)) - used(rule, totals)
 
 
 def affords(rule: Rule, totals: Totals, cost: Cost, most: Fraction) -> bool:
-    """Does the rule admit this charge, and does it move the meter by at most `most`?"""
+    """Does the rule admit a charge of this cost, and does that charge move the meter by at most `most`?"""
     after = totals.plus(cost)
     return admits(rule, after) and used(rule, after) - used(rule, totals) <= most
 
@@ -266,7 +269,7 @@ def no_more(rule: Rule, totals: Totals, paid: Cost) -> Callable[[Cost], bool] | 
 
 
 def _run(room: Fraction, amount: Fraction, most: int) -> int:
-    """The largest n ≤ most with n·amount ≤ room; 0 where there is no room."""
+    """The largest n ≤ most with n·amount ≤ room; 0 if `room` is negative."""
     if room < 0:
         return 0
     return most if amount == 0 else min(most, room // amount)

@@ -73,8 +73,8 @@ History.NOTHING = History(0, Fraction(0), Fraction(0), Fraction(0), Fraction(0))
 
 @dataclass(frozen=True)
 class Past:
-    """The sums over past releases that bounds on the population use (population/validity.py). Every loss is in `rho`;
-    those with a finite ε are in `pure` too, the others in `bell`."""
+    """The sums over past releases that bounds on the population use (population/validity.py). Every loss counts in
+    `rho`; a loss with a finite ε counts in `pure` too, any other in `bell`."""
 
     pure: Fraction  # Σ ε_i of the parts that have one
     bell: Fraction  # Σ ρ_i of the parts that have none
@@ -89,7 +89,8 @@ class Past:
 
     @staticmethod
     def of_sums(history: History) -> Past:
-        """From running sums alone. If there is a Gaussian among the charges, all of them count as `bell`."""
+        """The same sums, from a budget's running sums alone. If a Gaussian is among the charges, all charges count as
+        `bell`."""
         if history.epsilon is None:
             return Past(Fraction(0), history.rho, history.rho, history.delta)
         return Past(history.epsilon, Fraction(0), history.rho, history.delta)

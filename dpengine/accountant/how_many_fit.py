@@ -29,7 +29,7 @@ MOST = 10**6  # questions: nobody asks more
 
 
 def holds(accounting: str, rule: Rule, loss: Loss, count: int) -> bool:
-    """Do `count` releases of this loss stay within the budget?"""
+    """Does this accountant admit `count` releases of this loss under the budget?"""
     if accounting == "filter":
         return filter.fits(rule, Totals.NOTHING, cost(loss, rule.alpha), count) >= count
     epsilon = EPSILON_OF[accounting](_times(History.of([loss]), count), rule.delta)
@@ -37,17 +37,17 @@ def holds(accounting: str, rule: Rule, loss: Loss, count: int) -> bool:
 
 
 def how_many(rule: Rule, loss: Loss) -> dict[str, int]:
-    """For each accountant, the most releases of this loss that stay within the budget, at most MOST."""
+    """For each accountant, how many releases of this loss it admits under the budget, at most MOST."""
     return {name: largest(partial(holds, name, rule, loss), 0, MOST) for name in ACCOUNTINGS}
 
 
 def fitting(rule: Rule, loss: Loss) -> int:
-    """The most releases of this loss that the budget's own rule admits, at most MOST."""
+    """How many releases of this loss the budget's own rule admits, at most MOST."""
     return filter.fits(rule, Totals.NOTHING, cost(loss, rule.alpha), MOST)
 
 
 def _times(entry: History, count: int) -> History:
-    """The sums of `count` equal entries. Sums are rounded once per entry, so this is exact."""
+    """The sums of `count` entries with the same loss. Sums are rounded once per entry, so multiplying them is exact."""
     epsilon, squares = (None if amount is None else count * amount for amount in (entry.epsilon, entry.squares))
     return History(count, epsilon, squares, count * entry.rho, count * entry.delta)
 

@@ -38,7 +38,7 @@ _SHOWN = 10**4
 
 
 def epsilon_of(losses: Iterable[Loss], delta: Fraction) -> Fraction | None:
-    """ε of the whole list at `delta`, rounded up to 10^-4; None where it cannot be computed."""
+    """The ε of the whole list at `delta`, rounded up to 10^-4; None if it cannot be computed."""
     pairs: Counter[tuple[Fraction, Fraction]] = Counter()
     for loss in losses:
         for part in checked_parts(loss):
@@ -68,8 +68,9 @@ def _numerical(pairs: Counter[tuple[Fraction, Fraction]], total: float, delta: f
 
 
 def _pair(epsilon: float, slip: float, grain: float) -> Any:
-    """The dominating pair of (ε, δ), on the grid. Its hockey-stick curve h(x) is linear in e^x from −ε to ε, so joining
-    the grid points on either side of both (“connect the dots”, Doroshenko et al. 2022) stays above it and very near."""
+    """The dominating pair of (ε, δ), on the grid. The pair's hockey-stick curve h(x) is linear in e^x from −ε to ε, so
+    joining the grid points on either side of both ends (“connect the dots”, Doroshenko et al. 2022) stays above the
+    curve and very near it."""
     from dp_accounting.pld import pld_pmf
     from dp_accounting.pld import privacy_loss_distribution as distributions
 

@@ -40,7 +40,7 @@ _PLENTY = Fraction(10**50)  # beyond it the best order is the least one searched
 
 
 def _ln_one_plus_exp_of_minus(x: Fraction, ln: Callable[[Decimal], Fraction]) -> Fraction:
-    """ln(1 + e^(−x)) for x ≥ 0, bounded from the side that `ln` bounds from."""
+    """A bound on ln(1 + e^(−x)) for x ≥ 0, on the side on which `ln` is a bound."""
     return ln(_DIGITS.add(1, exp_decimal(-x) if x <= _NEGLIGIBLE else 0))
 
 
@@ -72,7 +72,7 @@ def of_gaussian(rho: Fraction, alpha: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def toll(alpha: Fraction, delta: Fraction) -> Fraction:
-    """c, rounded up to 10^-12. Where the formula is negative (αδ large) it is 0, because the meter starts at 0."""
+    """The toll c, rounded up to 10^-12; 0 where the formula is negative (αδ large), because the meter starts at 0."""
     above = ln_above((alpha - 1) / alpha) - ln_below(delta * alpha) / (alpha - 1)
     return max(Fraction(0), up(above))
 

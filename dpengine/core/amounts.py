@@ -26,7 +26,7 @@ def cut_decimals(text: str) -> str:
 
 
 def read_epsilon(value: Json) -> Fraction:
-    """The ε that is charged and sets the noise: the typed one, rounded down, so that it is never exceeded."""
+    """The ε that is charged and that sets the noise: the typed number, rounded down so that it is never exceeded."""
     if value is None or value == "":
         raise AllowanceError("epsilon.missing")
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) < _FAR:
@@ -44,7 +44,7 @@ def read_epsilon(value: Json) -> Fraction:
 
 
 def read_delta(value: Json) -> Fraction:
-    """The δ of one question. Whether the δ reserve has room for it is decided by the ledger."""
+    """The δ of one question, as typed. The ledger decides later whether the δ reserve has room for it."""
     if value is None or value == "":
         raise AllowanceError("delta.missing")
     delta = read_number(value, "δ")

@@ -20,7 +20,8 @@ class AllowanceError(Exception):
 
 
 class refusing:
-    """A context that turns these errors into one refusal: their text may quote a cell, a statement or an address."""
+    """A context that turns the named errors into one refusal with a message code: their own text may quote a cell, a
+    statement or an address."""
 
     def __init__(self, code: str, *errors: type[BaseException], **facts: object) -> None:
         self._code, self._errors, self._facts = code, errors, facts

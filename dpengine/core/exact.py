@@ -32,14 +32,15 @@ _WRITTEN = re.compile(r"([+-]?)(\d[\d.,]*|[.,]\d+)(e[+-]?\d{1,3})?", re.IGNORECA
 
 
 class Unread(str):
-    """Typed text that is not a number. It is passed on as typed, until `read_number` refuses it."""
+    """Typed text that is not a number. It is passed on as typed; `read_number` refuses it later."""
 
     def __str__(self) -> str:
         return self
 
 
 def read_number(value: Json, name: str) -> Fraction:
-    """A finite decimal number from a URL or a stored row. A float means the decimal that it prints as."""
+    """A finite decimal number from a URL or a stored row; anything else is refused. A float counts as the decimal that
+    Python prints for it."""
     if isinstance(value, Unread):
         with stored():
             return read_typed(value, name)
@@ -60,7 +61,7 @@ def read_number(value: Json, name: str) -> Fraction:
 
 
 def read_whole(value: Json, name: str, most: int, code: str, least: int = 1) -> int:
-    """A whole number from `least` to `most`; any other is refused with `code`."""
+    """A whole number from `least` to `most`; any other value is refused with the message code `code`."""
     number = read_number(value, name)
     if number.denominator != 1 or not least <= number <= most:
         raise AllowanceError(code, most=most)
@@ -83,7 +84,8 @@ def read_typed(text: str, name: str, unit: str = "") -> Fraction:
 
 
 def _decimal_mark(digits: str, name: str) -> str:
-    """Which of "." and "," is the decimal mark. The other one, if it occurs, separates thousands."""
+    """Which of "." and "," is the decimal mark in these digits. The other one, if it occurs, separates thousands.
+    Digits that can be read as two numbers, or as none, are refused."""
     thousands, decimal = marks()[0], marks()[1]
     for grouped, point in ((thousands, decimal), (decimal, thousands)):  # the reader's language first
         groups, _, rest = digits.partition(point)
@@ -99,7 +101,8 @@ def _decimal_mark(digits: str, name: str) -> str:
 
 
 def as_typed(text: str, unit: str = "") -> str:
-    """Typed text as a URL has it: 25.000 in Slovene becomes 25000. Text that is not a number becomes `Unread`."""
+    """Typed text in the notation of URLs: 25.000, typed in Slovene, becomes 25000. Text that is not a number becomes
+    `Unread`."""
     if not text.strip():
         return ""
     try:
@@ -124,14 +127,14 @@ def decade(value: Fraction) -> Fraction:
 
 
 def one_two_five(low: Fraction, high: Fraction) -> list[Fraction]:
-    """1, 2 and 5 times powers of ten, those from `low` to `high`, rising."""
+    """The numbers 1, 2 and 5 times a power of ten that lie from `low` to `high`, rising."""
     powers = range(decimal_of(low).adjusted(), decimal_of(high).adjusted() + 1)
     figures = (digit * Fraction(10) ** power for power in powers for digit in (1, 2, 5))
     return [figure for figure in figures if low <= figure <= high]
 
 
 def text_of(value: Fraction) -> str:
-    """The number as exact text: a decimal if it is a finite one, else p/q."""
+    """The number as exact text: a decimal if it has finitely many digits, else p/q."""
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0:
@@ -191,8 +194,8 @@ def float_above(value: Fraction) -> float:
 
 
 def halved(holds: Callable[[float], bool], near: float, far: float, times: int) -> tuple[float, float]:
-    """Halve the interval from `near` to `far` that many times; `holds` must be true at `near` and false at `far`.
-    Returns its ends: it still holds at the first and not at the second."""
+    """Halve the interval from `near` to `far` that many times. `holds` must be true at `near` and false at `far`.
+    Returns the two ends of the last interval: `holds` is true at the first and false at the second."""
     for _ in range(times):
         middle = (near + far) / 2
         near, far = (middle, far) if holds(middle) else (near, middle)
@@ -200,6 +203,6 @@ def halved(holds: Callable[[float], bool], near: float, far: float, times: int) 
 
 
 def first_true(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The least number from `low` on for which `holds` is true, by bisection; `high` if there is none below. If it
-    holds for a number, it must hold for every larger one."""
+    """The least number from `low` on for which `holds` is true, by bisection; `high` if there is none below `high`. If
+    `holds` is true for a number, it must be true for every larger one."""
     return low + bisect_left(range(low, high), True, key=holds)

@@ -21,7 +21,7 @@ _PATIENCE = 5.0  # seconds to wait for a reader on Windows
 
 
 def private(path: str | os.PathLike[str], flags: int) -> int:
-    """For `open(…, opener=private)`: a new file is readable by its user only."""
+    """An opener for `open(…, opener=private)`: a new file is then readable by its user only."""
     return os.open(path, flags, 0o600)
 
 
@@ -31,7 +31,8 @@ def create(path: Path) -> BinaryIO:
 
 
 def replace(fresh: Path, place: Path) -> None:
-    """Put a finished file in another's place in one step. On Windows this waits until readers close the other."""
+    """Put the finished file `fresh` in the place of another file, in one step. On Windows this waits until readers
+    close the other file."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -43,7 +44,8 @@ def replace(fresh: Path, place: Path) -> None:
 
 
 def put_first(fresh: Path, place: Path) -> None:
-    """Move a finished file to an empty place. If another process put a file there first, that one stays."""
+    """Move a finished file to an empty place. If another process put a file there first, the other process's file
+    stays."""
     try:
         if os.name == "nt":
             os.rename(fresh, place)  # refuses an existing place there, and only there
@@ -56,7 +58,8 @@ def put_first(fresh: Path, place: Path) -> None:
 
 
 def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
-    """Lock an open file until it is closed. False if it is locked and `wait` is off. OSError if there are no locks."""
+    """Lock an open file until it is closed. False if somebody else holds the lock and `wait` is off. OSError if the
+    disk has no locks."""
     # Imported here: of what `import dpengine.workspace` takes it would be a twentieth.
     from portalocker import AlreadyLocked, LockException, LockFlags
     from portalocker import portalocker as lockers
@@ -77,13 +80,14 @@ def lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
 
 @contextmanager
 def locked(path: Path, shared: bool = False, wait: bool = True) -> Iterator[bool]:
-    """A context that holds the lock of this file, which is created if it is missing."""
+    """A context that holds the lock of this file, which is created if it is missing. Yields False if the lock is taken
+    and `wait` is off."""
     with open(path, "ab", opener=private) as file:
         yield lock(file.fileno(), shared, wait)
 
 
 def after_fork(begin_anew: Callable[[], None]) -> None:
-    """Have this function called in every forked child, on systems that can fork."""
+    """Have `begin_anew` called in every forked child, on systems that can fork."""
     if register := getattr(os, "register_at_fork", None):
         register(after_in_child=begin_anew)
 
@@ -96,8 +100,8 @@ _PAGE = 4096
 
 
 def refuse_full(folder: Path) -> None:
-    """Refuse new questions once little disk space is left, since running ones need it. If a disk does not report its
-    space, nothing is refused."""
+    """Refuse new questions once little space is left on the folder's disk, since running questions need it. If a disk
+    does not report its space, nothing is refused."""
     if nearly_full(folder):
         raise AllowanceError("ledger.full", megabytes=KEPT_FREE // 2**20)
 

@@ -59,6 +59,7 @@ def settings(psycopg: Driver, address: str) -> dict[str, str]:
 
 
 def connect(psycopg: Driver, address: str, **more: object) -> Driver:
-    """A connection; `more` are options of the driver. The driver's log is off: its warnings quote the server."""
+    """A connection to the database at `address`; `more` are options of the driver. The driver's log is turned off,
+    since its warnings quote the server."""
     logging.getLogger("psycopg").disabled = True
     return psycopg.connect(**settings(psycopg, address), prepare_threshold=None, **more)

@@ -27,7 +27,8 @@ def home() -> Path:
 
 
 def empty() -> bool:
-    """Has this folder never held a workspace? A mere start leaves no more than `tmp` in it."""
+    """Has the app's folder never held a workspace? A mere start leaves no more than `tmp` in it. False if the
+    environment names a database for the ledger."""
     try:
         return not os.environ.get(LEDGER) and all(path.name == "tmp" for path in home().iterdir())
     except FileNotFoundError:

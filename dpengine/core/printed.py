@@ -13,8 +13,8 @@ from dpengine.messages.numbers import local, scientific
 
 
 def percent(share: Fraction | float) -> str:
-    """A share as text: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %. A share just below is cut to a tenth
-    (99.96 % becomes 99.9 %), so that the meter shows small prices."""
+    """A share as text: 12 %, 0.4 %, below 0.1 %. Only the whole prints as 100 %. A share just below the whole is cut to
+    a tenth (99.96 % becomes 99.9 %), so that the meter shows small prices."""
     value = float(share) * 100
     if 0 < value < 0.1:
         return say("percent.tiny")
@@ -27,7 +27,7 @@ def percent(share: Fraction | float) -> str:
 
 
 def _tenths(left: Fraction) -> int:
-    """What is left of an allowance in tenths of a percent, as the meter shows it: only the whole is 1000."""
+    """What is left of an allowance, in tenths of a percent, as the meter shows it: 1000 only if everything is left."""
     return 1000 if left >= 1 else min(max(round(left * 1000), 0), 999)
 
 
@@ -47,7 +47,8 @@ def percent_taken(left: Fraction, share: Fraction) -> str:
 
 
 def percents(shares: Sequence[Fraction], left: Fraction = Fraction(1)) -> list[str]:
-    """Rising prices as `percent_taken` writes them; where these read alike, two digits (which may still be alike)."""
+    """Rising prices as `percent_taken` writes them. Prices that would read alike get two digits (and may still read
+    alike)."""
     texts = [percent_taken(left, share) for share in shares]
     alike = {text for text, times in Counter(texts).items() if times > 1}
     return [_fine(share) if text in alike else text for text, share in zip(texts, shares, strict=True)]
@@ -78,12 +79,13 @@ def two_figures(size: Fraction, rounding: str = ROUND_CEILING) -> str:
 
 
 def three_figures(epsilon: Fraction) -> str:
-    """An ε as text in a sentence: exact where that is short, else to three figures."""
+    """An ε as text in a sentence: exact if the exact text is short, else to three figures."""
     return local(text_of(epsilon) if epsilon.denominator <= 1000 else text_of(Fraction(f"{float(epsilon):.3g}")))
 
 
 def power_of_ten(value: Fraction) -> str:
-    """A small δ as 10⁻⁶ or 9 · 10⁻⁷, to three figures and never below the truth; from 0.001 on plain."""
+    """A small δ as text: 10⁻⁶ or 9 · 10⁻⁷, to three figures and never below the truth; from 0.001 on as a plain
+    decimal."""
     if value <= 0:
         return "0"
     number = decimal_of(value)
@@ -93,7 +95,7 @@ def power_of_ten(value: Fraction) -> str:
 
 
 def chance(beta: Fraction) -> str:
-    """How many times in 100 a claim holds if it fails with probability β."""
+    """As text, how many times in 100 a statement holds that fails with probability β."""
     return plain(float(1 - beta) * 100)
 
 

@@ -68,7 +68,8 @@ class Lately:
 
 
 def guessed(measure: Callable[[int], float | None], wanted: float, start: int, low: int, high: int) -> int:
-    """About where `measure`, which grows like a power, reaches `wanted`: a few secant steps between logarithms."""
+    """About where `measure`, which grows like a power, has the value `wanted`: found by a few secant steps between
+    logarithms."""
     place, power = start, 1.5
     value = measure(place)
     for _ in range(4):
@@ -118,7 +119,8 @@ def largest(
 
 
 def _around(allowed: Callable[[int], bool], low: int, high: int, near: int) -> tuple[int, int]:
-    """Closer ends for the search, found by growing steps away from `near`."""
+    """Two ends, closer than `low` and `high`, between which the search ends; found by growing steps away from
+    `near`."""
     near, step = min(max(near, low), high), 1
     if near == low or allowed(near):
         low = near

@@ -16,8 +16,8 @@ def canonical(data: Json) -> str:
 
 
 def read_strict(text: str, deepest: int = MOST_DEEP, largest: int | None = None) -> Json:
-    """The parsed text. ValueError for repeated names (two readers could see different values), NaN, numbers such as
-    1e400, lone surrogates, deep nesting, and whole numbers from `largest` on."""
+    """The parsed text. ValueError for a name that occurs twice in an object (two readers could see different values),
+    NaN, numbers such as 1e400, lone surrogates, deep nesting, and whole numbers from `largest` on."""
     try:
         parsed = json.loads(text, object_pairs_hook=_once, parse_constant=_never, parse_float=_finite)
     except RecursionError:

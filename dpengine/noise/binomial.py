@@ -38,7 +38,7 @@ _CUT = Decimal(10) ** -40  # more than the part that is cut off or rounded
 
 @dataclass(frozen=True)
 class Window:
-    """P(first), P(first+1), … of Bin(n, p), and an upper bound on the probability cut off at both ends."""
+    """P(first), P(first+1), … of Bin(n, p), and an upper bound on the probability that is cut off at both ends."""
 
     first: int
     chances: tuple[Decimal, ...]
@@ -72,7 +72,7 @@ def window(n: int, p: Fraction) -> Window:
 
 @lru_cache(maxsize=256)
 def excess(n: int, p: Fraction, epsilon: Fraction) -> Decimal:
-    """δ(ε) for one sum."""
+    """δ(ε), if a person is in one sum."""
     law = window(n, p)
     with localcontext(_DIGITS):
         factor = exp_decimal(epsilon)
@@ -86,7 +86,7 @@ def excess(n: int, p: Fraction, epsilon: Fraction) -> Decimal:
 
 @lru_cache(maxsize=256)
 def excess_of_two(n: int, p: Fraction, epsilon: Fraction) -> Decimal:
-    """δ₂(ε) for two sums that one person moves between."""
+    """δ₂(ε), if a person moves from one sum to another."""
     law = window(n, p)
     with localcontext(_DIGITS):
         factor = exp_decimal(epsilon)
@@ -108,7 +108,7 @@ def _meets(n: int, p: Fraction, epsilon: Fraction, delta: Fraction, sums: int) -
 
 @lru_cache(maxsize=256)
 def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> Fraction | None:
-    """The least p ≤ ½, a multiple of 2^-40, that keeps (ε, δ) for one sum or for two; None if even ½ does not."""
+    """The least p ≤ ½, a multiple of 2^-40, with which one sum, or two, are (ε, δ)-DP; None if even ½ is too small."""
     if not _meets(n, HALF, epsilon, delta, sums):
         return None
     low, high = 0, 2 ** (BITS - 1)
@@ -124,7 +124,7 @@ def least_chance(n: int, epsilon: Fraction, delta: Fraction, sums: int = 1) -> F
 
 
 def _guess(n: int, epsilon: float, delta: float, sums: int) -> float:
-    """About the least p, in floating point."""
+    """About the result of `least_chance`, in floating point."""
     low, high = 1 / (4 * n * 2**10), 0.5
     for _ in range(50):
         middle = (low * high) ** 0.5
@@ -157,14 +157,15 @@ def lecture_chance(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def lecture_holds(n: int, epsilon: Fraction, delta: Fraction) -> bool:
-    """Does the lecture's p keep (ε, δ) for one sum? Below 1 is not enough: near 1 its noise vanishes."""
+    """Is one sum (ε, δ)-DP with the lecture's p? A p below 1 is not enough: near 1 the noise vanishes."""
     p = lecture_chance(n, epsilon, delta)
     return epsilon <= 1 and p < 1 and _meets(n, p, epsilon, delta, sums=1)
 
 
 @lru_cache(maxsize=256)
 def least_people(epsilon: Fraction, delta: Fraction, sums: int = 1, most: int = 10**7) -> int | None:
-    """The fewest people whose coins of ½ keep (ε, δ); None if `most` do not."""
+    """The fewest people whose coins with p = ½ make one sum, or two, (ε, δ)-DP; None if even `most` people are too
+    few."""
     if _about(most, 0.5, float(epsilon), sums) > 1.01 * float(delta):
         return None
     guess = first_true(lambda people: _about(people, 0.5, float(epsilon), sums) <= float(delta), 1, most)
@@ -178,7 +179,7 @@ def least_people(epsilon: Fraction, delta: Fraction, sums: int = 1, most: int = 
 
 @lru_cache(maxsize=1024)
 def reach(n: int, p: Fraction, beta: Fraction) -> tuple[int, int]:
-    """(low, high): Z < low and Z > high have chance at most β/2 each."""
+    """Two numbers (low, high): Z < low has chance at most β/2, and so has Z > high."""
     law = window(n, p)
     with localcontext(_DIGITS):
         wanted = Decimal(beta.numerator) / Decimal(beta.denominator) / 2 - _CUT

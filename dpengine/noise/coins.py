@@ -37,7 +37,7 @@ class Digit:
     top: bool
 
     def below(self, d: int, digits: int) -> tuple[Fraction, Fraction]:
-        """Two bounds around the distribution function F_d, about 10^−digits apart."""
+        """A lower and an upper bound on the distribution function F_d, about 10^−digits apart."""
         if not self.top and d >= BASE - 1:
             return Fraction(1), Fraction(1)
         context = Context(prec=digits + 20)
@@ -130,7 +130,7 @@ def _settled(digit: Digit, d: int, point: int, words: Callable[[int], Words]) ->
 
 
 def dyadic_above(chance: Fraction) -> Fraction:
-    """The least multiple of 2^−62 that is at least `chance`: words flip such a coin exactly."""
+    """The least multiple of 2^−62 that is at least `chance`: a coin of that chance is flipped exactly with words."""
     return Fraction(ceiling(chance * 2**62), 2**62)
 
 
@@ -181,7 +181,8 @@ class Coins(ABC):
         return [value + z for value, z in zip(values, noise, strict=True)]
 
     def respond(self, codes: Integers, mixed: Fraction, size: int) -> Integers:
-        """Randomised response: with probability `mixed` a uniformly random one of `size` codes, else the true one."""
+        """Randomised response to every code: with probability `mixed` a uniformly random one of `size` codes, else the
+        true one."""
         random = self.many_flips(mixed, len(codes))
         return np.where(random, self.many_below(size, len(codes)), codes)
 
@@ -194,7 +195,7 @@ class Coins(ABC):
         return int(geometric(scale, 1, self.words)[0])
 
     def many_flips(self, chance: Fraction, count: int) -> npt.NDArray[np.bool_]:
-        """Independent coins that come up with exactly this probability, a multiple of 2^-64."""
+        """`count` independent coins, each True with exactly this probability, a multiple of 2^-64."""
         edge = chance * 2**WORD
         if not 0 <= chance <= 1 or edge.denominator != 1:
             raise ValueError("a coin needs a probability that 64 bits can hold")
@@ -203,8 +204,8 @@ class Coins(ABC):
         return self.words(count) < np.uint64(int(edge))
 
     def many_below(self, bound: int, count: int) -> Integers:
-        """Uniform integers in [0, bound), bound below 2^32: a word's remainder. Words that would favour some remainders
-        are drawn again (each with probability below 2^-32)."""
+        """`count` uniform integers in [0, bound), bound below 2^32: each is a word's remainder. Words that would favour
+        some remainders are drawn again (each with probability below 2^-32)."""
         if not 0 < bound < 2**32:
             raise ValueError("a bulk draw needs a bound between 1 and 2^32")
         fair = np.uint64(2**WORD - 1 - 2**WORD % bound)  # the last word of the last whole round
@@ -300,7 +301,8 @@ class Coins(ABC):
 
 
 class SystemCoins(Coins):
-    """For releases: the operating system's randomness, and OpenDP's samplers with their own secure generator."""
+    """The coins of releases: the operating system's randomness, and OpenDP's samplers with their own secure
+    generator."""
 
     def bits(self, count: int) -> int:
         return secrets.randbits(count)
@@ -316,14 +318,15 @@ class SystemCoins(Coins):
 
 
 def laplace_scale(scale: Fraction) -> float:
-    """The sampler's scale: the least float at least `scale`, so that no loss exceeds the claim."""
+    """The scale that OpenDP's sampler gets: the least float that is at least `scale`, so that no loss exceeds the
+    stated one."""
     if scale <= 0:
         raise ValueError("a noise scale must be positive")
     return float_above(scale)
 
 
 def gaussian_scale(sigma_squared: Fraction) -> float:
-    """The least float whose exact square is at least `sigma_squared`."""
+    """The scale that OpenDP's sampler gets: the least float whose exact square is at least `sigma_squared`."""
     if sigma_squared <= 0:
         raise ValueError("a noise scale must be positive")
     near = math.sqrt(float_above(sigma_squared))  # at most a step off
@@ -341,8 +344,9 @@ def get_ready() -> None:
 
 @lru_cache(maxsize=64)
 def _opendp(law: str, scale: float) -> Callable[[Integers], list[int]]:
-    """OpenDP's sampler. These submodules load in a tenth of the time and memory of opendp.prelude. Always i64: OpenDP's
-    "int" means i32 and saturates silently at 2147483647."""
+    """OpenDP's sampler, as a function that adds noise to integers. The submodules imported here load in a tenth of the
+    time and memory of opendp.prelude. The type is always i64: OpenDP's "int" means i32 and saturates silently at
+    2147483647."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.measurements import make_gaussian, make_laplace
     from opendp.metrics import l1_distance, l2_distance
@@ -356,7 +360,8 @@ def _opendp(law: str, scale: float) -> Callable[[Integers], list[int]]:
 
 
 def _checked(gaps: Integers, sizes: Integers, rate: Fraction, most: int | None) -> tuple[Integers, Integers, int]:
-    """The arrays as int64, and the number of candidates. Errors here are programming errors and name no value."""
+    """The arrays as int64, and the number of candidates. An error raised here is a programming error and names no
+    value."""
     gaps, sizes = np.asarray(gaps), np.asarray(sizes)
     if gaps.ndim != 1 or gaps.shape != sizes.shape or gaps.dtype.kind not in "iu" or sizes.dtype.kind not in "iu":
         raise ValueError("gaps and sizes must be two integer arrays of one length")
@@ -413,7 +418,7 @@ def _envelope(gaps: Integers, sizes: Integers, levels: int, tables: tuple[Floats
 
 
 def _powers(gaps: Integers, levels: int, tables: tuple[Floats, ...]) -> Floats:
-    """exp(-rate*gap) as a product of table entries; larger gaps count as `levels`."""
+    """exp(-rate*gap) for each gap, as a product of table entries; gaps above `levels` count as `levels`."""
     capped = np.minimum(gaps, levels)
     np.maximum(capped, 0, out=capped)  # an empty block may lie above the best block with candidates
     powers = np.ones(len(gaps))

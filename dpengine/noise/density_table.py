@@ -76,7 +76,7 @@ class Axis:
 
     @property
     def scale(self) -> int:
-        """M if values are mixed; 1 if every value is a knot."""
+        """M if values are mixed from two knots; 1 if every value is a knot."""
         return 1 if self.whole else self.parts
 
     @property
@@ -120,7 +120,7 @@ class DensityTable:
         return int((own[:, None] + own[None, :] - 2 * self.products).max())
 
     def places(self, codes: Integers) -> tuple[Integers, Integers]:
-        """The knot at or below each code, and t: the parts, out of `scale`, of the next knot."""
+        """For each code, the knot at or below it, and t: how many of `scale` parts belong to the next knot."""
         if self.axis.whole:
             return codes, np.zeros_like(codes)
         steps, last = (self.axis.knots - 1) * self.axis.scale, self.axis.size - 1
@@ -174,7 +174,8 @@ def farthest_of(axes: tuple[DensityTable, ...]) -> int:
 
 
 def binned(axes: tuple[DensityTable, ...], codes: tuple[Integers, ...], counts: Integers) -> Integers:
-    """The rows' weight at each knot or pair of knots, in `scale` parts of a row; exact below a total of 2^53."""
+    """The weight of the rows at each knot or pair of knots; a row weighs the product of the axes' `scale`. Exact below
+    a total of 2^53."""
     shape = tuple(axis_table.axis.knots for axis_table in axes)
     weights = np.zeros(math.prod(shape))
     corners: list[tuple[Integers, Integers]] = [(np.zeros_like(counts), counts)]

@@ -71,7 +71,7 @@ class Ordered:
 
 
 def cost_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
-    """The cost of cuts, each given as (F, F+E)."""
+    """The cost of cuts; each cut's point is given as (F, F+E)."""
     off = paid = 0
     for (low, high), wish in zip(places, wished, strict=True):
         moved = min(max(off + wish, low), high) - wish
@@ -80,13 +80,13 @@ def cost_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
 
 
 def depth_of(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> int:
-    """How far below 0 these cuts cost, each given as (F, F+E); 0 if they do not."""
+    """2d, by which these cuts cost less than 0, or 0 if they do not; each cut's point is given as (F, F+E)."""
     least = min(min(wish - low, high - wish) for (low, high), wish in zip(places, wished, strict=True))
     return 2 * max(least, 0)
 
 
 def draw(points: Ordered, wished: Sequence[int], rate: Fraction, coins: Coins) -> list[tuple[int, int]]:
-    """Draws the cuts, each as (block, place in the block). Blocks are run, point, run, …, run."""
+    """Draw the cuts, each as (block, place in the block). The blocks are run, point, run, …, run."""
     layout = _Layout(points, wished, rate)
     right, depth = layout.right()
     plan = _Plan.of(layout.most, rate * depth)
@@ -130,8 +130,8 @@ class _Plan:
 
 
 def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[int, int]]:
-    """For each run with c cuts, c of its s points with repetition: c different ones of s+c−1 (Floyd's method), less
-    their place among them. The blocks rise, and so do the points."""
+    """The drawn cuts as (block, place in the block), rising. In a run of s points with c cuts, c points with
+    repetition: c different ones of s+c−1 (Floyd's method), less how many cuts of the run come before each."""
     chosen: set[tuple[int, int]] = set()
     for block, before in _counted(blocks):
         most = int(sizes[block]) + before - 1
@@ -142,7 +142,7 @@ def _spread_out(blocks: list[int], sizes: Integers, coins: Coins) -> list[tuple[
 
 
 def _counted(blocks: list[int]) -> list[tuple[int, int]]:
-    """Each block with how many of the same come before it."""
+    """Each block, with the number of equal blocks before it."""
     return [(block, place - blocks.index(block)) for place, block in enumerate(blocks)]
 
 
@@ -243,7 +243,7 @@ class _Layout:
         self.start = float(_Follow(self, 0).sums(first, np.zeros(1, dtype=np.int64), self.stayed[0][-1])[0])
 
     def options(self, cut: int, place: int, first: int, stay: float) -> Floats:
-        """The logarithm of each block's weight as the next cut, if the way goes on from this place."""
+        """The logarithm of each block's weight as the next cut, if the way goes on from `place`."""
         left, right = self.split(np.array([place]))
         down = self.high[cut] - self.rate * (place - self.highs)
         up = self.low[cut] - self.rate * (self.lows - place)
@@ -252,13 +252,14 @@ class _Layout:
         return np.where(numbers < first, -np.inf, weights + self.ln_sizes)
 
     def split(self, places: Integers) -> tuple[Integers, Integers]:
-        """Blocks before the first number lie at or below each place, blocks from the second on above it; at most one
-        block, between them, holds the place inside its rows."""
+        """For each place two numbers of blocks: blocks before the first number lie at or below the place, blocks from
+        the second on lie above it. At most one block, between the two, holds the place inside its rows."""
         left = np.searchsorted(self.highs, places, side="right")
         return left, np.maximum(left, np.searchsorted(self.lows, places, side="left"))
 
     def right(self) -> tuple[list[int], int]:
-        """The only cuts that cost less than 0, and by how much; nothing and 0 if there are none."""
+        """The blocks of the only cuts that cost less than 0, and by how much; an empty list and 0 if there are no such
+        cuts."""
         blocks = [int(np.searchsorted(self.highs, wish, side="right")) for wish in self.wished]
         last = len(self.sizes) - 1
         places = [(int(self.lows[min(block, last)]), int(self.highs[min(block, last)])) for block in blocks]
@@ -297,7 +298,7 @@ class _Layout:
 
 
 class _Follow:
-    """The summed weights of all blocks as the next cut, `cut`, as logarithms."""
+    """The summed weights, as logarithms, of all blocks that may hold the cut with the number `cut`."""
 
     def __init__(self, layout: _Layout, cut: int) -> None:
         self.layout = layout
@@ -317,7 +318,8 @@ class _Follow:
 
 
 def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
-    """A place with chance ∝ integer weights, each at least its share of _ROOM: (place, its weight, their sum)."""
+    """A place, drawn with chance ∝ integer weights, each at least its share of _ROOM. Returns the place, its weight and
+    the sum of all weights."""
     there = weights > -np.inf
     steps = (np.exp(weights - weights.max()) * (_ROOM / len(weights))).astype(np.int64) + there
     edges = np.cumsum(steps)
@@ -327,7 +329,8 @@ def _pick(weights: Floats, coins: Coins) -> tuple[int, int, int]:
 
 
 def listed(places: Sequence[tuple[int, int]], wished: Sequence[int]) -> dict[tuple[int, ...], int]:
-    """The cost of every rising sequence of points, by their numbers, below 0 for depth; only for small grids."""
+    """The cost of every rising sequence of points, by the points' numbers; below 0 for a sequence with depth. Only for
+    small grids."""
     choices: dict[tuple[int, ...], int] = {(): 0}
     for _ in wished:
         choices = {(*cuts, point): 0 for cuts in choices for point in range(cuts[-1] if cuts else 0, len(places))}

@@ -60,7 +60,8 @@ def weighted(gaps: Mapping[Any, int], rate: Fraction, ways: Mapping[Any, int] | 
 
 
 def flipped(gaps: Mapping[Any, int], rate: Fraction) -> Finite:
-    """Permute-and-flip's law, a choice among those whose coin came up: p_i·E[1/(1 + the number of others up)]."""
+    """The law of permute-and-flip, which is a uniform choice among those whose coin came up: p_i·E[1/(1 + the number of
+    others that came up)]."""
     best = min(gaps.values())
     chances = {outcome: exp_decimal(-rate * (gap - best)) for outcome, gap in gaps.items()}
     chance_of: dict[Any, Decimal] = {}
@@ -100,13 +101,13 @@ def _normal_total(variance: Fraction) -> Decimal:
 
 
 def above(law: Laplace, value: int) -> Decimal:
-    """Pr[outcome > value]."""
+    """Pr[outcome > value] under this law."""
     return _tail(law.scale, value - law.center)
 
 
 @lru_cache(maxsize=65536)
 def _tail(scale: Fraction, away: int) -> Decimal:
-    """Pr[Z > away] for discrete Laplace noise."""
+    """Pr[Z > away] for discrete Laplace noise Z."""
     ratio = exp_decimal(-1 / scale)
     if away >= 0:
         return exp_decimal(-Fraction(away + 1) / scale) / (1 + ratio)

@@ -48,7 +48,8 @@ _NEVER = 2**62  # more rows than any table has
 
 @dataclass(frozen=True)
 class Staircase:
-    """C over the grid: from `starts[i]` on it is `levels[i]`, at first 0; padded, so that its length is public."""
+    """C over the grid: from the point `starts[i]` on, C is `levels[i]`; before the first start it is 0. The arrays are
+    padded, so that their length is public."""
 
     grid: int
     rows: int
@@ -77,7 +78,8 @@ class Staircase:
         return at
 
     def within(self, many: int, layers: Integers) -> tuple[Integers, Integers]:
-        """For each layer and place the first grid point within it, and the end after the last."""
+        """For each layer t and each place i, the first grid point within t of place i, and the end after the last such
+        point."""
         odd = (2 * np.arange(many, dtype=np.int64) + 1) * self.rows
         low = -(-odd // (2 * many))[None, :] - layers[:, None]
         high = (odd // (2 * many))[None, :] + layers[:, None] + 1
@@ -108,7 +110,7 @@ class Segments:
 
 @lru_cache(maxsize=64)
 def _segments(grid: int, many: int, rate: Fraction) -> Segments:
-    """The segments for these public numbers; so they may be cached."""
+    """The segments for these public numbers; they are public too, so they may be cached."""
     width = max(floor(2 / rate), 1)
     last = ceiling((many * ln_above(Fraction(grid)) + _FAR * ln_above(Fraction(2))) / (rate * width))
     context, base = Context(prec=60), exp_decimal(-rate * width)
@@ -136,7 +138,8 @@ def draw(rows: Staircase, many: int, rate: Fraction, coins: Coins) -> list[int]:
 
 
 def _envelope(rows: Staircase, segments: Segments) -> tuple[Integers, int]:
-    """An integer for each segment, at least W of its last layer times e^(−rate·k·h)·2^s; one for the rest; and s."""
+    """An integer for each segment: at least W of the segment's last layer, times e^(−rate·k·h)·2^s. Then one for all
+    later segments; and s."""
     ends = (np.arange(len(segments), dtype=np.int64) + 1) * segments.width
     parts, powers = _product(_sizes(rows.within(segments.many, ends - 1)))
     parts, powers = parts * segments.parts, powers + segments.powers
@@ -147,8 +150,8 @@ def _envelope(rows: Staircase, segments: Segments) -> tuple[Integers, int]:
 def _first_kept(
     rows: Staircase, segments: Segments, steps: Integers, shift: int, coins: Coins
 ) -> list[tuple[int, int]] | None:
-    """The intervals of the first kept one of TURNS proposals, or None. All are made, so the time does not show
-    which."""
+    """The intervals of the first kept proposal of TURNS; None if no proposal is kept. All are made, so the time does
+    not show which was kept."""
     edges = np.cumsum(steps)
     total = int(edges[-1])
     points = np.array([coins.below(total, _ROOM + 2 + _SPARE) for _ in range(TURNS)], dtype=np.int64)

@@ -64,7 +64,7 @@ def least_error(points: int, diameter: Fraction, kappa: Fraction, epsilon: Fract
 
 
 def nearest(points: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The bound of Thm 5.5 in units of κ, from the number of points."""
+    """The bound of Thm 5.5 in units of κ, for m+1 = `points`."""
     m = points - 1
     return down((1 - delta) * m / (m + _power(epsilon)), _GRAIN)
 
@@ -114,12 +114,12 @@ class Blur:
 
     @property
     def floor(self) -> Fraction:
-        """Lower bound on the worst-case error, in steps, of any mechanism that is (ε, δ)-DP for the row."""
+        """A lower bound on the worst-case error, in steps, of any mechanism that is (ε, δ)-DP for the row."""
         return least_error(self.steps + 1, Fraction(self.steps), Fraction(1), self.epsilon, self.delta)
 
 
 class Mixing:
-    """The truth, or with probability λ a uniformly random one of `size` values, including the true one."""
+    """The true value, or with probability λ a uniformly random one of `size` values, the true one among them."""
 
     size: int
 
@@ -186,7 +186,8 @@ class Marginal(Mixing):
 
     @property
     def off(self) -> Fraction:
-        """The expected distance from the lowest of `size` points on a line, in steps: the worst case."""
+        """The expected distance of a published value from the true one, in steps, if the true one is the lowest of
+        `size` points on a line: the worst case."""
         return self.mixed * (self.size - 1) / 2
 
 
@@ -339,7 +340,7 @@ RowNoise = Blur | Swap | Marginal | AsOne | ItemByItem | SetMarginal
 
 
 def of_sets(items: int, epsilon: Fraction, delta: Fraction) -> SetNoise:
-    """The noise with the smaller error, by formula; if both are equal, all items at once."""
+    """The noise with the smaller error, by the two formulas; all items as one value if both are equal."""
     apart = ItemByItem(items, epsilon, delta)
     if 2**items > MOST_AT_ONCE:
         return apart

@@ -37,10 +37,11 @@ def shuffled(messages: Messages, coins: Coins) -> Messages:
 
 
 def count_ones(messages: Bits) -> int:
-    """The analyser's statistic of the permuted messages."""
+    """The analyser's statistic: how many of the shuffled messages are 1."""
     return int(np.count_nonzero(messages))
 
 
 def holders(count: int, people: int) -> Bits:
-    """The bits of `people` people, `count` of them 1. Their order does not matter: all are shuffled or counted."""
+    """The bits of `people` people, of whom `count` have a 1. The order does not matter: the bits are shuffled or
+    counted."""
     return np.arange(people) < count

@@ -60,7 +60,7 @@ def sum_tail(scale: Fraction, draws: int, away: int) -> Decimal:
 
 @lru_cache(maxsize=256)
 def _weights(scale: Fraction, draws: int) -> tuple[Decimal, ...]:
-    """a_l · (1−r)^(2m−l) for l = 1 … m: how the sum is a mixture of negative binomials above 0."""
+    """a_l · (1−r)^(2m−l) for l = 1 … m: above 0 the sum is a mixture of negative binomials with these weights."""
     with localcontext(_DIGITS):
         r = exp_decimal(-1 / scale)
         c = (1 - r) * (1 + r)
@@ -81,7 +81,7 @@ def sum_reach(scale: Fraction, draws: int, beta: Fraction) -> int:
 
 
 def mean_reach(scale: Fraction, draws: int, beta: Fraction) -> int | Fraction:
-    """How far the mean of independent draws can be off, except with probability β."""
+    """How far the mean of independent draws of discrete Laplace noise can be off, except with probability β."""
     return laplace_reach(scale, beta) if draws == 1 else Fraction(sum_reach(scale, draws, beta), draws)
 
 
@@ -151,7 +151,7 @@ def gaussian_sum_reach(variance: Fraction, length: Each, sum_of: Each, beta: Fra
 
 
 def gaussian_sums(variance: Fraction, beta: Fraction) -> Callable[[float, float], float]:
-    """`gaussian_sum_reach` as a function of a sum's length and of the sum of its factors, for one noise."""
+    """`gaussian_sum_reach` for one noise, as a function of a sum's |a|₂ and |a|₁."""
     units = 1 + 1e-9
     plain = math.sqrt(2 * float_above(variance) * math.log(2 / float(beta))) * units
     if variance < 1:
@@ -371,7 +371,8 @@ def mixed_laplace_reaches(scales: tuple[Fraction, ...], sizes: Floats, draws: in
 def _of_continuous(
     ratios: tuple[Fraction, ...], raw: bytes, draws: int, beta: Fraction
 ) -> tuple[Floats, Floats | None]:
-    """For continuous noise of these scales: Chernoff's bound, and that of the exact law (None for many variables)."""
+    """For continuous Laplace noise of these scales: Chernoff's bound, and the bound of the exact law (None for many
+    variables)."""
     sizes = np.frombuffer(raw).reshape(-1, len(ratios))
     ordered = np.sort(sizes * np.array([float_above(ratio) for ratio in ratios]), axis=1)[:, ::-1]
     wide = ordered[:, 0]
@@ -450,7 +451,7 @@ def mixed_mean_reach(mixed: Fraction, steps: int, people: int, beta: Fraction) -
 
 
 def mixed_part_reach(mixed: Fraction, part: Fraction, people: int, beta: Fraction) -> Fraction:
-    """How far (c − nλw)/(1 − λ) can be from the number of rows in a part of the grid with a share w of its points: a
-    row of that part is published in it with 1−λ+λw, another with λw."""
+    """How far (c − nλw)/(1 − λ) can be from the number of rows in a part of the grid with a share w of the grid's
+    points: a row of that part is published in it with chance 1−λ+λw, any other row with chance λw."""
     within = (1 - mixed + mixed * part, mixed * part)
     return bernstein_reach(people * max(p * (1 - p) for p in within), Fraction(1), beta) / (1 - mixed)

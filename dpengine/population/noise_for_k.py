@@ -36,7 +36,7 @@ LAPLACE, GAUSSIAN = "laplace", "gaussian"
 
 @dataclass(frozen=True)
 class Calibration:
-    """Noise for k answers, what each costs, and how far each may lie from the table's own value."""
+    """The noise for k answers, the loss of each answer, and how far each may lie from the table's own value."""
 
     kind: str  # LAPLACE or GAUSSIAN
     people: int
@@ -63,7 +63,7 @@ class Calibration:
         return Together((loss,) * self.answers) if isinstance(loss, Pure) else Gaussian(self.answers * loss.rho)
 
     def reach(self, beta: Fraction) -> int:
-        """No answer's noise exceeds this many steps, except with probability β: a union bound over the answers."""
+        """How many steps no answer's noise exceeds, except with probability β: by a union bound over the answers."""
         tail = tails.laplace_reach if self.kind == LAPLACE else tails.gaussian_reach
         return tail(self.amount, beta / self.answers)
 
@@ -72,7 +72,7 @@ class Calibration:
 
     @property
     def alpha(self) -> Fraction:
-        """With probability ≥ 1−β all answers are within this of the table's own averages."""
+        """How far all answers may be from the table's own averages, except with probability β."""
         return self.alpha_at(self.beta)
 
     def draw(self, coins: Coins, sums: Sequence[int]) -> list[Fraction]:
@@ -97,7 +97,7 @@ def gaussian(
 
 
 def rule_of(epsilon: Fraction, delta: Fraction) -> Rule:
-    """A rule for such answers alone: none of them has a δ of its own, so there is no δ reserve."""
+    """The rule of a budget for such answers alone. No answer has a δ of its own, so there is no δ reserve."""
     return Rule.make(epsilon, delta, slack_share=Fraction(1))
 
 

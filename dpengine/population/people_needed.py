@@ -27,7 +27,7 @@ from dpengine.population.validity import Width, exactly, golden, information, sp
 def planned(
     people: int, answers: int, beta: Fraction = BETA, bound: Callable[..., Width | None] = information, steps: int = 1
 ) -> Width:
-    """The bound at the Gaussian noise that makes it narrowest."""
+    """The narrowest width that `bound` gives, over all amounts of Gaussian noise."""
     check(people, answers, beta, steps)
 
     def at(ln_variance: float) -> Width:
@@ -41,12 +41,12 @@ def planned(
 
 
 def best(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> Width:
-    """Private answers or splitting, whichever is narrower."""
+    """The bound for private answers or the bound for splitting the people, whichever is narrower."""
     return min(planned(people, answers, beta), split(people, answers, beta, yes_no), key=lambda bound: bound.width)
 
 
 def least_people(answers: int, width: Fraction, beta: Fraction = BETA, yes_no: bool = False) -> int | None:
-    """How many people it takes for this many questions at this width; None if unrealistically many."""
+    """How many people this many questions need for answers of this width; None if unrealistically many."""
     if not 0 < width < 1:
         raise AllowanceError("validity.width")
     check(1, answers, beta)
@@ -65,7 +65,8 @@ def crossing(people: int, beta: Fraction = BETA, yes_no: bool = False) -> int:
 
 
 def comparison(people: int, answers: int, beta: Fraction = BETA, yes_no: bool = False) -> str:
-    """One line: which of the two gives the narrower answers at these numbers, and where they cross."""
+    """One line of text: whether private answers or splitting is narrower at these numbers, and at how many questions
+    that changes."""
     private, parts = planned(people, answers, beta).width, split(people, answers, beta, yes_no).width
     code = "validity.split_wins" if parts < private else "validity.private_wins"
     sizes = {"people": people, "answers": answers, "crossing": crossing(people, beta, yes_no)}

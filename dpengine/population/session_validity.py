@@ -43,20 +43,22 @@ MAIN = Fraction(9, 10)  # of β, for the bound fixed at the reservation
 
 
 def noise_of(query: AdaptiveSession) -> Calibration:
-    """The noise of each answer, in people; under add/remove it is half as large, as averages have half the noise."""
+    """The noise of each answer of a session, in people; under add/remove half as large, as averages have half the
+    noise."""
     scale = 1 / query.each / (1 if query.facts.relation == "replace" else 2)
     kind = GAUSSIAN if query.calibration == "gaussian" else LAPLACE
     return Calibration(kind, query.people, query.questions, 1, scale**2 if kind == GAUSSIAN else scale, query.beta)
 
 
 def claimable(query: AdaptiveSession) -> bool:
-    """Is there a claim about the population? The number of people must be public, and a row a person."""
+    """Can anything be guaranteed about the population? True if the number of people is public and a person has one
+    row."""
     return query.facts.people is not None and query.facts.unit.at_most == 1
 
 
 def rounded(query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0)) -> AdaptiveSession:
-    """The same session with answers rounded to the number of values that suits the population best; after other
-    releases only where that makes a useful claim."""
+    """The same session with answers rounded to the number of values that suits the population best. After other
+    releases its answers are rounded only if that gives a useful bound."""
     if not claimable(query):
         return query
     candidate = replace(query, rounded=cells_for(noise_of(query), query.beta))
@@ -69,17 +71,18 @@ def rounded(query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction
 def outward(
     query: AdaptiveSession, past: Past = Past.NOTHING, reserve: Fraction = Fraction(0), question: int | None = None
 ) -> tuple[Width, ...]:
-    """Every bound on this session's answers, the narrowest claimed one first, and last that of splitting. `past`:
+    """Every bound on this session's answers, the narrowest guaranteed one first, and last that of splitting. `past`:
     earlier releases about these people; `reserve`: the δ that their budget holds for charges. A bound that depends on
-    the question's number is given for `question`, or for the last."""
+    the question's number is given for `question`, or for the last question."""
     return _outward(query, past, reserve, question, 0)
 
 
 def claimed(
     query: AdaptiveSession, past: Past, reserve: Fraction, question: int, choices: int = 0, others: Past | None = None
 ) -> Width | None:
-    """The claim about one answer; None if there is none or it is useless. `choices`: how many earlier questions were
-    “which is largest”. `others`: all releases but this session's, if some came after the session was reserved."""
+    """How far one answer may lie from the population; None if nothing is guaranteed, or nothing useful. `choices`: how
+    many earlier questions were “which is largest”. `others`: all releases but this session's, if some came after the
+    session was reserved."""
     query = replace(query, ask=None)  # the whole session
     if not claimable(query):
         return None

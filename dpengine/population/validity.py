@@ -105,7 +105,8 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Width:
-    """With probability ≥ 1−β every answer is within `width` of the population's value. A width of 1 says nothing."""
+    """A bound: with probability ≥ 1−β every answer is within `width` of the population's value. A width of 1 says
+    nothing."""
 
     theorem: str  # "information", "rogers", "jung", "description", "history", "counted", "lecture" or "split"
     width: Fraction
@@ -135,7 +136,7 @@ def information(noise: Calibration, beta: Fraction = BETA) -> Width:
 
 
 def rogers(noise: Calibration, beta: Fraction = BETA) -> Width | None:
-    """As published, with β split in halves; None for noise other than Gaussian."""
+    """The bound *rogers* as published, with β split in halves; None for noise other than Gaussian."""
     check(noise.people, noise.answers, beta)
     if noise.kind != GAUSSIAN:
         return None
@@ -158,7 +159,8 @@ def jung(noise: Calibration, beta: Fraction = BETA) -> Width:
 
 
 def _jung_at(noise: Calibration, beta: Fraction, fixed: Fraction | None) -> Width:
-    """With δ given, or searched. c : d follows from the rest by one derivative: c + 2d = (√β′ + √(2δ))²/β."""
+    """The bound *jung* at the δ `fixed`, or at the best δ. c : d follows from the rest by one derivative: c + 2d = (√β′
+    + √(2δ))²/β."""
     goal, rho = float(beta), float(_rho_of(noise))
     basic = float(noise.answers * noise.steps / noise.amount) if noise.kind == LAPLACE else 0.0
 
@@ -189,8 +191,9 @@ def _jung_at(noise: Calibration, beta: Fraction, fixed: Fraction | None) -> Widt
 def description(
     noise: Calibration, cells: int, beta: Fraction = BETA, question: int | None = None, outcomes: int | None = None
 ) -> Width:
-    """For answers rounded to this many cells: for this question, or for the last, which is the widest. `outcomes` is
-    the number of outcomes of a question, if that is more than a cell or being lost."""
+    """The bound *description* for answers rounded to this many cells: for the question with this number, or for the
+    last one, whose bound is widest. `outcomes`: the number of outcomes of a question, if that is more than a cell or
+    being lost."""
     last = noise.answers if question is None else question
     return rounded(noise, cells, beta, (last - 1) * math.log(max(cells + 1, outcomes or 0)))
 
@@ -203,8 +206,9 @@ def rounded(
     past: Past = Past.NOTHING,
     reserve: Fraction = Fraction(0),
 ) -> Width:
-    """For an answer rounded to this many cells, when the session's earlier answers had e^known outcomes, after the
-    `past` releases. `reserve`: the most δ that the budget ever spends on its charges."""
+    """The bound for an answer rounded to this many cells (*description*, or *history* after the `past` releases), when
+    the session's earlier answers had e^known outcomes. `reserve`: the most δ that the budget ever spends on its
+    charges."""
     if past == Past.NOTHING:
         return _sampled("description", noise, Fraction(1, 2 * cells), beta, known, cells=Fraction(cells))
     moved = shift(past, beta * SHIFT_SHARE, reserve)
@@ -214,8 +218,8 @@ def rounded(
 
 
 def counted(noise: Calibration, past: Past, reserve: Fraction, beta: Fraction = BETA, times: int = 1) -> Width:
-    """`past` holds everything released before the question, the session's own answers included. `times`: for this many
-    questions, each with its own `past`."""
+    """The bound *counted*. `past` holds everything released before the question, the session's own answers included.
+    `times`: the bound holds at once for this many questions, each with its own `past`."""
     moved = shift(past, beta * SHIFT_SHARE / times, reserve)
     width = _sampled("counted", noise, moved, beta * (1 - SHIFT_SHARE), 0.0, shift=moved)
     return replace(width, beta=beta)
@@ -224,7 +228,8 @@ def counted(noise: Calibration, past: Past, reserve: Fraction, beta: Fraction = 
 def _sampled(
     theorem: str, noise: Calibration, added: Fraction, beta: Fraction, known: float, **terms: Fraction
 ) -> Width:
-    """The sum of α (noise), a square root (sampling) and `added`. β is split so that the sum is least."""
+    """The bound that is the sum of α (noise), a square root (sampling) and `added`. β is split so that this sum is
+    least."""
     check(noise.people, noise.answers, beta)
 
     def leap(b: float) -> float:
@@ -258,8 +263,8 @@ def shift(past: Past, beta: Fraction, reserve: Fraction = Fraction(0), relation:
 
 @lru_cache(maxsize=256)
 def _order(rho: Fraction, beta: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """α, its toll and δ that suit a sum of ρ best where δ is divided by β: a function of public numbers alone. Each of
-    the two sums that may be converted at α has half of δ."""
+    """The α, its toll and the δ that suit a sum of ρ best where δ is divided by β, from public numbers alone. Each of
+    the two sums that may be converted at α has half of this δ."""
     near = float(rho)
 
     def at(ln_delta: float) -> float:
@@ -272,12 +277,13 @@ def _order(rho: Fraction, beta: Fraction) -> tuple[Fraction, Fraction, Fraction]
 
 
 def cells_for(noise: Calibration, beta: Fraction = BETA) -> int:
-    """The number of values to round answers to: with the least width for the last question."""
+    """The number of values to round answers to: the one with the least width for the last question."""
     return min(CELLS, key=lambda cells: description(noise, cells, beta).terms["uncut"])
 
 
 def lecture(noise: Calibration, beta: Fraction = BETA) -> Width:
-    """The least α + 10ε over δ with β′ + kδ/ε = β and n ≥ ln(1/δ)/ε²: the constant there is not known."""
+    """The lecture's bound: the least α + 10ε over δ with β′ + kδ/ε = β and n ≥ ln(1/δ)/ε², whose constant is not
+    known."""
     check(noise.people, noise.answers, beta)
     goal, rho = float(beta), float(_rho_of(noise))
 
@@ -315,7 +321,7 @@ def widths(noise: Calibration, beta: Fraction = BETA) -> tuple[Width, ...]:
 
 
 def stated(noise: Calibration, beta: Fraction = BETA) -> Width:
-    """The narrowest bound among those that are claimed."""
+    """The narrowest of the bounds that may be stated (`Width.claimed`)."""
     return min((bound for bound in widths(noise, beta) if bound.claimed), key=lambda bound: bound.width)
 
 
@@ -346,7 +352,7 @@ def _leap(known: float, b: float, people: int) -> float:
 
 
 def _rho_of(noise: Calibration) -> Fraction:
-    """zCDP of all answers."""
+    """The ρ of all answers together, as zCDP."""
     loss = noise.each
     return noise.answers * (loss.rho if isinstance(loss, Gaussian) else renyi.zcdp_of_pure(loss.epsilon))
 
@@ -417,7 +423,8 @@ def _safe(value: float) -> Fraction:
 
 
 def exactly(value: float) -> Fraction:
-    """A float that a search found, as a Fraction with few digits: any choice near the best is valid."""
+    """A float that a search found, as a Fraction with few digits. It need not be exact: any choice near the best is
+    valid."""
     return Fraction(f"{value:.6g}")
 
 

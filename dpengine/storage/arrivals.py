@@ -73,8 +73,8 @@ class Arriving:
 
 @dataclass(frozen=True)
 class Known:
-    """A declared table that holds the same content (`whole`), a part of it, or with `by_address` only came from the
-    same place. `same_bytes`: they share a file."""
+    """A declared table that holds the same content as the arriving one (`whole`), or a part of it. With `by_address`
+    the table only came from the same place. `same_bytes`: the two share a file."""
 
     record: Record
     whole: bool
@@ -115,12 +115,13 @@ def known(
 
 
 def apart(tables: Sequence[Known], new: Arriving) -> bool:
-    """Does the table get its own budget, since its place is known but the owner says that its people are new?"""
+    """Does the arriving table get a budget of its own, because only its source is known and the owner says that its
+    people are new?"""
     return bool(new.new_people and tables and tables[0].by_address)
 
 
 def budget_of(tables: Sequence[Known]) -> str | None:
-    """The budget that already pays for this content, None if there is none. Refused if there are several."""
+    """The budget that already pays for this content; None if no budget does. Refused if several do."""
     if len({table.budget for table in tables}) > 1:
         raise AllowanceError("budget.several", tables=[table.record.name for table in tables])
     return tables[0].budget if tables else None
@@ -129,9 +130,9 @@ def budget_of(tables: Sequence[Known]) -> str | None:
 def adding_up(
     tables: Sequence[Known], new: Arriving, ledger: Ledger, named: str = ""
 ) -> tuple[str | None, list[TakenOver]]:
-    """The budget that pays for this content (None: a new one), and the budgets that it takes over. Only two joined
-    files can take one over: that of the people file, if it is also here by itself. `named`: the budget that the owner
-    named."""
+    """The budget that pays for this content (None: a new one), and the budgets that this budget takes over. Only two
+    joined files can cause a takeover: of the budget of the people file, if that file is also here by itself. `named`:
+    the budget that the owner named."""
     if new.joins is None:
         return budget_of(tables), []
     own = budget_of([table for table in tables if not table.of_people])
@@ -167,8 +168,9 @@ def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known]
 
 
 def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool = False) -> None:
-    """Refuse a practice budget, another relation or another unit: losses add up only for one relation and the same
-    people. With `other_rows` (other content, same people) the units need only fit together (`Unit.may_share`)."""
+    """Refuse a budget for practice, or one with another relation or unit: losses add up only for one relation and the
+    same people. With `other_rows` (other content, same people) the two units need only be compatible
+    (`Unit.may_share`)."""
     if budget.kind != "private":
         raise AllowanceError("budget.practice")
     same = unit.may_share(budget.unit or {}) if other_rows else budget.unit == unit.as_json()
@@ -177,13 +179,13 @@ def same_terms(budget: BudgetRecord, unit: Unit, relation: str, other_rows: bool
 
 
 def only_parts(tables: Sequence[Known]) -> bool:
-    """Is this content here only as one of two joined files, within another table? Then the id may have another name
-    here. A table whose budget was taken over does not count."""
+    """Is this content here only as one of two joined files, within another table? If so, its id may have another name
+    here. A table whose budget was taken over does not count as such a table."""
     return bool(tables) and not any(table.whole and table.record.budget == table.budget for table in tables)
 
 
 def protects(budget: BudgetRecord, new: Arriving) -> bool:
-    """Does the new table declare more protection than this budget has, and is all else the same?"""
+    """Does the arriving table declare more protection than this budget has, with all else the same?"""
     if budget.kind != "private" or budget.relation != new.relation:
         return False
     try:
@@ -193,7 +195,8 @@ def protects(budget: BudgetRecord, new: Arriving) -> bool:
 
 
 def corrected(tables: Sequence[Known], new: Arriving) -> str:
-    """The name of the known table that this declaration corrects. Without `protect` a refusal, which offers it."""
+    """The name of the known table that the new declaration corrects. Refused unless the declaration says `protect`; the
+    refusal offers that."""
     first = tables[0]
     if new.protect:
         return first.record.name
@@ -203,8 +206,9 @@ def corrected(tables: Sequence[Known], new: Arriving) -> str:
 
 
 def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
-    """Refuse a declaration that would count the people of known content in another way, if their number is public. An
-    empty line is a row in a table of one column and nobody's row in a wider one, so that must agree too."""
+    """Refuse a declaration that would count the people of known content in another way, if their number is public.
+    Whether there is one column must agree too: an empty line is a row in a table of one column and nobody's row in a
+    wider one."""
     if new.relation != "replace":
         return
     counted = any(same_people_joined(table, new) for table in tables)
@@ -223,8 +227,8 @@ def same_people(tables: Sequence[Known], new: Arriving, columns: int) -> None:
 
 
 def same_people_joined(table: Known, new: Arriving) -> bool:
-    """Do the two joined files hold the same people as this table? Yes if it is their first file and no people without
-    events are added."""
+    """Do the two joined files hold the same people as this table? True if this table is their first file and no people
+    without events are added."""
     alone = new.joins is not None and not new.joins.everybody
     return alone and table.first and table.record.unit == new.unit.as_json()
 

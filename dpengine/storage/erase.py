@@ -26,7 +26,7 @@ ABANDONED = 24 * 3600.0  # seconds: nobody takes as long to write a file of a ta
 
 
 def erase(folder: Path) -> None:
-    """Rename the folder in one step, then delete it; again if a running question still wrote there."""
+    """Rename the folder in one step, then delete it; once more if a running question wrote into it meanwhile."""
     gone = folder.with_name(f"gone-{secrets.token_hex(8)}")
     try:
         folder.rename(gone)
@@ -42,12 +42,14 @@ def erase(folder: Path) -> None:
 
 
 def spill_folder(folder: Path, worker: str) -> Path:
-    """Where this worker's engine writes rows of any table that exceed memory. It is not in a table's own folder."""
+    """The folder where this worker's engine writes rows of any table that exceed memory. It is outside the tables' own
+    folders."""
     return folder / "tmp" / f"spill-{worker}"
 
 
 def sweep(home: Path, known: Iterable[str]) -> None:
-    """Remove the folders of unknown tables, files that killed processes left half written, and what they spilled."""
+    """Remove the folders of tables that are not `known`, files that killed processes left half written, and rows that
+    these processes spilled to disk."""
     kept = set(known)
     for folder in (home / "tables").iterdir():
         if folder.name not in kept:
@@ -61,7 +63,7 @@ def sweep(home: Path, known: Iterable[str]) -> None:
 
 
 def sweep_spill(home: Path) -> None:
-    """Remove what workers that have stopped spilled to disk."""
+    """Remove the rows that workers spilled to disk, if they have stopped."""
     for folder in (home / "tmp").glob("spill-*"):
         named = re.fullmatch(r"spill-([0-9a-f]+)", folder.name)
         if named and not alive(home, named[1]):
@@ -69,8 +71,8 @@ def sweep_spill(home: Path) -> None:
 
 
 def sweep_published(folder: Path, known: Callable[[], set[str]]) -> None:
-    """Remove published files that are no answer: a release was killed while writing them. The files are listed before
-    `known` reads the ledger. A file is written only after its charge, so none in progress is removed."""
+    """Remove published files that are no answer: the release was killed while writing such a file. The files are listed
+    before `known` reads the ledger. A file is written only after its charge, so none in progress is removed."""
     files = list(folder.iterdir()) if folder.is_dir() else []
     answers = known() if files else set()
     for file in files:

@@ -42,7 +42,7 @@ def note(registry: Registry, name: str, person: str, others: Sequence[str], refu
 
 @contextmanager
 def discreet(registry: Registry, name: str, person: str, others: Callable[[], Sequence[str]]) -> Iterator[None]:
-    """A context that hides why another owner's table caused a refusal. The reason is noted for an administrator."""
+    """A context that hides why another owner's table caused a refusal, and notes the reason for an administrator."""
     try:
         yield
     except AllowanceError as refusal:
@@ -57,7 +57,8 @@ def discreet(registry: Registry, name: str, person: str, others: Callable[[], Se
 
 
 def refuse_other_terms(declared: Budget | str, joined: BudgetRecord) -> None:
-    """Refuse a declared allowance other than that of the joined budget; accepting it would reveal known content."""
+    """Refuse a declared allowance that differs from that of the joined budget; accepting it would reveal that the
+    content is known."""
     same = declared == joined.id if isinstance(declared, str) else declared.rule() == joined.rule
     if not same:
         raise AllowanceError("budget.other_terms")

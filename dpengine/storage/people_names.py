@@ -28,7 +28,7 @@ class KnownPerson:
 
     @property
     def shown(self) -> str:
-        """How pages name this person: by name, else by address, else by the beginning of the id."""
+        """The text by which pages name this person: the name, else the address, else the beginning of the id."""
         return self.name or self.email or self.id[:10]
 
 
@@ -67,7 +67,7 @@ def everybody(registry: Registry) -> list[KnownPerson]:
 
 
 def forget(registry: Registry, person: str) -> None:
-    """Empty a person's name and address; what they did stays in the ledger under their id."""
+    """Empty a person's name and address. What the person did stays in the ledger under the id."""
     with registry.transaction() as rows:
         rows.execute("UPDATE people SET name = '', email = '' WHERE id = ?", [person])
 

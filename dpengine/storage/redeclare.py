@@ -33,7 +33,7 @@ SPARED = 3600  # seconds for which a question may still read rows that were code
 
 
 def names_of(folder: Path) -> tuple[str, ...]:
-    """The columns of the raw file, in the file's order."""
+    """The names of the columns in the table's file of raw rows, in that file's order."""
     with (
         refusing("engine.unreadable", pa.ArrowException, OSError),
         pq.ParquetFile(folder / RAW, memory_map=False) as file,
@@ -42,7 +42,8 @@ def names_of(folder: Path) -> tuple[str, ...]:
 
 
 def raw_rows(folder: Path, unit: Unit, secret: bytes) -> Path:
-    """The file of raw rows that count: all, or at most the declared number of each person, chosen once and stored."""
+    """The path of a file with the raw rows that count: all rows, or at most the declared number of each person. Those
+    rows are chosen once and stored."""
     if unit.id_column is None:
         return folder / RAW
     counted = folder / COUNTED.format(unit.at_most)
@@ -111,7 +112,8 @@ def protect(
 
 
 def _drop_replaced(folder: Path, current: int) -> None:
-    """Delete codings that were replaced long ago: each was in use until the next version's file was written."""
+    """Delete codings that were replaced long ago: each of them was in use until the file of the next version was
+    written."""
     written = {version: folder / f"coded-{version}.parquet" for version in range(2, current + 1)}
     ages = {version: time.time() - path.stat().st_mtime for version, path in written.items() if path.exists()}
     for version, age in ages.items():

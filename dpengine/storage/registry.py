@@ -61,7 +61,7 @@ ADDRESS = "address:"
 
 
 def alike(marks: Iterable[str]) -> set[str]:
-    """These marks and their other forms: content that is a part of one table may be the whole of another."""
+    """These marks and the other forms of each: content that is a part of one table may be the whole of another."""
     given = set(marks)
     as_rows = {ROWS + mark.removeprefix(PART) for mark in given if mark.startswith(PART)}
     return given | as_rows | {PART + mark.removeprefix(ROWS) for mark in given if mark.startswith(ROWS)}
@@ -133,7 +133,7 @@ class Registry:
 
     @contextmanager
     def transaction(self, write: bool = True) -> Iterator[sqlite3.Connection]:
-        """A transaction on the registry. Over all processes there is one short write at a time; readers never wait."""
+        """A transaction on the registry. Of all processes one writes at a time, shortly; readers never wait."""
         with (
             own_errors(_DAMAGED),
             closing(sqlite3.connect(self._path, timeout=_WAIT, isolation_level=None)) as connection,
@@ -162,8 +162,8 @@ class Registry:
         self._change(rows, record, ("schema", "version", "header"))
 
     def protect(self, rows: sqlite3.Connection, record: Record) -> None:
-        """Store that a table's rows now belong to people: unit, number of people, version and header change. It is no
-        longer a sample, since that needs one row each."""
+        """Store that a table's rows now belong to people: unit, number of people, version and header change. The table
+        is no longer a random sample, since a sample needs one row a person."""
         self._change(rows, replace(record, sample=False), ("unit", "about", "version", "header", "sample"))
 
     def correct(self, record: Record) -> Record:
@@ -208,8 +208,9 @@ class Registry:
         return kin
 
     def keep_draft(self, table: str, person: str, draft: JsonObject | None) -> None:
-        """Store the question and the plan that a person is typing for a table, so that they survive a reload and a
-        sign-out; None deletes them. They hold what forms hold, nothing from a row. If too long, they are not stored."""
+        """Store the question and the plan that a person is typing for a table, so that both survive a reload and a
+        sign-out; None deletes them. A draft holds what forms hold, nothing from a row. A draft that is too long is not
+        stored."""
         text = "" if draft is None else canonical(draft)
         with self.transaction() as rows:
             rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])
@@ -234,7 +235,8 @@ class Registry:
         return self._look(("get", name), lambda rows: self.find(rows, name))
 
     def names(self) -> list[tuple[str, str]]:
-        """The declared tables' names and budgets, without declarations: these may be long, and pages ask often."""
+        """The declared tables' names and budgets. Without the declarations, which may be long: pages ask for the names
+        often."""
 
         def read(rows: sqlite3.Connection) -> list[tuple[str, str]]:
             tables = rows.execute("SELECT name, budget FROM tables WHERE practice = 0 ORDER BY at, name")
@@ -243,7 +245,8 @@ class Registry:
         return list(self._look(("names",), read))
 
     def _look(self, key: tuple[str, ...], read: Callable[[sqlite3.Connection], T]) -> T:
-        """What `read` returns, cached until somebody writes or another file takes the place of this one."""
+        """What `read` returns, cached until somebody writes, or until another file takes the place of the
+        registry's."""
         with own_errors(_DAMAGED), self._looking:
             if not self._kept.of(self._path):
                 self._kept.close()

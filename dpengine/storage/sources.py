@@ -34,14 +34,14 @@ _JOINED, _OF_PEOPLE = "joined", "of_people"  # what the table is made of, if not
 
 
 def stays(source: object) -> bool:
-    """Do the rows stay in their database or lake?"""
+    """Do the rows of this source stay in their database or lake?"""
     tables = tables_of(source) if isinstance(source, Source | Joined | PersonRows) else []
     return bool(tables) and all(table.in_place for table in tables)
 
 
 def keep(folder: Path, source: Staying, made: Mapping[int, str] | None = None) -> None:
-    """Write the connection's file. `made`: for each version of the coded table in a database, its identity when it was
-    created (libpq.AS_MADE), by which a later change is noticed."""
+    """Write the file with a table's connection. `made`: for each version of the coded table in a database, the identity
+    that it had when it was created (libpq.AS_MADE); a later change is noticed by it."""
     of_people = {_OF_PEOPLE: source.kept()} if isinstance(source, PersonRows) else {}
     rows = source.rows if isinstance(source, PersonRows) else source
     joined = {_JOINED: rows.kept()} if isinstance(rows, Joined) else {}
@@ -70,13 +70,15 @@ def kept(folder: Path) -> Source | None:
 
 
 def kept_alone(folder: Path) -> Source | None:
-    """The stored connection if the table has just one source's own rows, else None: only those can be renewed."""
+    """The stored connection, if the table has just one source's own rows (only such a table can be loaded anew); else
+    None."""
     source = made_of(folder)
     return source if isinstance(source, Source) else None
 
 
 def made_of(folder: Path) -> Staying | None:
-    """What a table is made of: a source's rows, two joined sources, or one row a person of either; else None."""
+    """What a table is made of: a source's rows, two joined sources, or one row a person of either. None if no
+    connection is stored."""
     source = kept(folder)
     if source is None:
         return None
@@ -106,12 +108,13 @@ def kept_there(folder: Path) -> Source | None:
 
 
 def coded_name(folder: Path, version: int = 1) -> str:
-    """The name of a table's coded rows in its database: it has the folder's random name, which reveals nothing."""
+    """The name of a table's coded rows in its database: it contains the folder's random name, which reveals nothing."""
     return f"t_{folder.name}_{version}"
 
 
 def coded_there(folder: Path, version: int, most: int | None) -> PostgresRows | SparkRows | None:
-    """Where the coded rows stayed in a database or lake, their address; else None. `most`: a bound on their number."""
+    """The address of a table's coded rows in a database or lake; None if they did not stay there. `most`: a bound on
+    their number."""
     source, made = _read(folder)
     if source is None or not source.in_place:
         return None
@@ -136,7 +139,7 @@ def code_there(
     spill: Callable[[], Path] | None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Loaded:
-    """Code a table in its database or lake, where its rows stay."""
+    """Code a table where its rows stay, in its database or lake."""
     if tables_of(source)[0].spark:
         return in_spark.code_table(source, folder / f"coded-{version}.parquet", declared, progress, spill)
     return in_place.code_table(source, coded_name(folder, version), declared, progress)
@@ -150,9 +153,10 @@ def code_anew(
     spill: Callable[[], Path] | None,
     other_people: bool = False,
 ) -> int:
-    """Code the rows again where they are, under a new declaration; returns the number of people. Earlier versions stay,
-    because running questions may read them, except the one `OLDER` versions ago. Refused, with nothing written, if the
-    rows are no longer the table's; `other_people`: their number may change, since rows now belong to people."""
+    """Code the rows again in their database or lake, under a new declaration; returns the number of people. Earlier
+    versions stay, because running questions may read them, except the one `OLDER` versions ago. Refused, with nothing
+    written, if the rows are no longer the table's. `other_people`: the number of people may change, since rows now
+    belong to people."""
     names = {version: coded_name(folder, version) for version in (new.version, new.version - OLDER)}
     if not source.spark:
         in_place.drop(source, names[new.version])  # a killed program may have left it
@@ -174,9 +178,9 @@ def code_anew(
 
 
 def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool) -> None:
-    """Refuse an address that this machine must not connect to. Whoever names an address makes this machine connect
-    there, with all that it can reach. Where people sign in, only hosts that the operator `allowed` may be named, as
-    `host` or `host:port`; on a laptop, where the user can reach them anyway, all may."""
+    """Refuse an address that this machine must not connect to. Whoever names an address makes this machine connect to
+    it, with all that the machine can reach. Where people sign in, only hosts that the operator `allowed` may be named,
+    as `host` or `host:port`; on a laptop, where the user can reach every host anyway, all may."""
     if allowed is None and not served:
         return
     if source.spark:
@@ -190,15 +194,17 @@ def refuse_elsewhere(source: Source, allowed: Sequence[str] | None, served: bool
 
 
 def may_read(allowed: Sequence[str] | None, served: bool, lakes: bool) -> bool:
-    """May a table come from a database at all, or with `lakes` from a lake? A lake needs Spark, installed here."""
+    """Can a table come from a database, or with `lakes` from a lake? True if nobody signs in and no list is set, or if
+    the operator's list `allowed` names one. A lake also needs Spark, installed here."""
     if lakes and find_spec("pyspark") is None:
         return False
     return any(bool(split_lake(entry)[0]) == lakes for entry in allowed or ()) or (allowed is None and not served)
 
 
 def _lake_allowed(source: Source, entry: str) -> bool:
-    """Does this entry of the operator's list allow this source? Spark reads whatever it may, for anybody. So an entry
-    names a Spark and a folder (`spark://host:7077/lake/`); without a folder only tables of its catalogue."""
+    """Does this entry of the operator's list allow this source? Spark reads all that it can reach, whoever asks. So an
+    entry names a Spark and a folder (`spark://host:7077/lake/`); an entry without a folder allows only tables of
+    Spark's catalogue."""
     spark, folder = split_lake(entry)
     if spark != source.spark:
         return False

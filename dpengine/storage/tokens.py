@@ -35,7 +35,7 @@ _LONGEST = 200  # characters of a presented token
 
 @dataclass(frozen=True)
 class Token:
-    """What is stored of a token. The token itself cannot be computed from it."""
+    """What is stored of a token. The token's text cannot be computed from it."""
 
     id: str
     person: str
@@ -66,7 +66,8 @@ class TokenBook:
     def make(
         self, person: str, name: str, tables: Sequence[str] = (), metrics: bool = False, until: str = ""
     ) -> tuple[str, Token]:
-        """A new token, shown now and never again, and its stored record. Without `until` it gets a usual last day."""
+        """A new token's text, which is shown now and never again, and its stored record. Without `until` the token gets
+        a usual last day."""
         name = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
         tables = tuple(dict.fromkeys(tables))
         if not name or len(name) > LONGEST_NAME or len(tables) > MOST_TABLES or (metrics and tables):
@@ -83,7 +84,7 @@ class TokenBook:
         return shown, token
 
     def of(self, person: str) -> list[Token]:
-        """All tokens of a person, oldest first, also revoked ones."""
+        """All tokens of a person, oldest first, the revoked ones too."""
         with self._registry.transaction(write=False) as rows:
             tokens = rows.execute("SELECT * FROM tokens WHERE person = ? ORDER BY at, rowid", [person])
             return [_token(row) for row in tokens]
@@ -105,14 +106,14 @@ class TokenBook:
             rows.execute("UPDATE tokens SET revoked = ? WHERE person = ? AND revoked = ''", [_now(), person])
 
     def forget(self, person: str) -> None:
-        """Revoke all tokens of a person and empty their names, which may identify the person."""
+        """Revoke all tokens of a person, and empty the tokens' names, which may identify the person."""
         self.revoke_all(person)
         with self._registry.transaction() as rows:
             rows.execute("UPDATE tokens SET name = '' WHERE person = ?", [person])
 
     def opened(self, shown: str) -> Token | None:
-        """The stored record of a token that somebody presents; notes today as its last use. None if it is unknown or
-        revoked. Past its last day it is refused with that reason."""
+        """The stored record of a token that somebody presents; today is noted as the day of its last use. None if the
+        token is unknown or revoked. After its last day the token is refused, with that reason."""
         parts = shown.split("_", 2) if len(shown) <= _LONGEST and shown.isascii() else []
         if len(parts) != 3 or parts[0] != PREFIX:
             return None
@@ -140,7 +141,8 @@ def _token(row: sqlite3.Row) -> Token:
 
 
 def _last_day(until: str) -> str:
-    """The last day: `until`, if it is from today to a year from now (else refused), or the usual one."""
+    """A token's last day: `until`, refused unless it is from today to a year from now; without `until` the usual
+    one."""
     today = datetime.now(UTC).date()
     with refusing("token.until", ValueError, most=MOST_DAYS):
         last = date.fromisoformat(until) if until else today + timedelta(days=USUAL_DAYS)

@@ -32,8 +32,8 @@ _NOTE = 34  # bytes
 
 @contextmanager
 def in_hand(worker: str, request: str) -> Iterator[None]:
-    """A context in which this process computes the release. Enter it before the charge is written: the charge would
-    otherwise seem abandoned."""
+    """A context in which this process computes the release. Enter it before the charge is written; otherwise the charge
+    would seem abandoned."""
     key = (worker, request)
     with _guard:
         _hands[key] += 1
@@ -49,8 +49,8 @@ def in_hand(worker: str, request: str) -> Iterator[None]:
 def still_computing(
     folder: Path, worker: str, request: str, elsewhere: Callable[[str], bool] = lambda _: False
 ) -> bool:
-    """Is this release still being computed? This process knows its own releases directly, and other processes by their
-    locks; `elsewhere` tells whether a worker on another machine is alive."""
+    """Is this release still being computed? This process knows its own releases; of other processes the locks tell
+    whether they live. `elsewhere` returns True if a worker on another machine is alive."""
     with _guard:
         if (worker, request) in _hands:
             return True
@@ -60,7 +60,8 @@ def still_computing(
 
 
 def alive(folder: Path, worker: str) -> bool:
-    """Does the process with this name still run? Its kernel lock decides, which works across containers."""
+    """Does the process with this name still run? It does while it holds its kernel lock, which works across
+    containers."""
     return _is_name(worker) and _held(_path(folder, worker))
 
 
@@ -69,9 +70,10 @@ def _is_name(worker: str) -> bool:
 
 
 def refuse_apart(folder: Path, others: Callable[[], Sequence[str]], patience: float = 5.0) -> None:
-    """Refuse if living programs that share the ledger do not share this folder, with locks that work from machine to
-    machine. Otherwise each would sweep away the others' work, and content known to one would be new to another.
-    `others`: the first characters of their names. Tried for a while, since a program may be ending right now."""
+    """Refuse to work if a living program that shares the ledger does not share this folder, with locks that work from
+    machine to machine. Otherwise each program would sweep away the other's work, and content known to one would be new
+    to the other. `others` returns the first characters of the names of these programs. Tried for a while, since a
+    program may be ending right now."""
     deadline = time.monotonic() + patience
     while any(not _seen(folder, name) for name in others()):
         if time.monotonic() > deadline:
@@ -84,7 +86,8 @@ def _seen(folder: Path, beginning: str) -> bool:
 
 
 class Worker:
-    """This process's name in a workspace folder, and the lock that shows that it lives. Taken when first needed."""
+    """This process's name in a workspace folder, and the lock that shows that the process lives. Both are made when
+    first needed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -162,7 +165,7 @@ def _ended_notes(folder: Path, elsewhere: Callable[[str], bool] = lambda _: Fals
 
 
 def _left(path: Path) -> set[str]:
-    """Hashes of the questions in this file that began to wait and did not end."""
+    """The hashes of the questions that, by the notes in this file, began to wait and did not end."""
     counted: Counter[str] = Counter()
     with suppress(OSError):
         for line in path.read_text(encoding="ascii", errors="replace").split():
@@ -233,7 +236,8 @@ files.after_fork(_after_fork)
 
 
 class Hold(AbstractContextManager["Hold"]):
-    """A lock: this program has the workspace open; `alone`: no other may. It ends with the process at the latest."""
+    """A lock that shows that this program has the workspace open; with `alone`, no other program may open it. The lock
+    ends with the process at the latest."""
 
     def __init__(self, folder: Path, alone: bool = False) -> None:
         handle = files.private(folder / "open.lock", os.O_RDWR | os.O_CREAT)

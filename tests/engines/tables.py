@@ -5,7 +5,7 @@ some of a wider one: long grids, large sums, days, groups, lists too long for a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -139,9 +139,10 @@ def made(schema: Schema, rng: np.random.Generator, people: int, several: bool) -
 
 
 def some_tables(schema: Schema, many: int) -> list[Made]:
-    """The first is empty, the second has one person."""
+    """The first is empty, and the third has one person."""
     rng = np.random.default_rng()
-    sizes = [0, 1, *rng.integers(2, 25, many)][:many]
+    some, *others = rng.integers(2, 25, many)
+    sizes = [0, some, 1, *others][:many]
     return [made(schema, rng, int(people), several=place % 2 == 1) for place, people in enumerate(sizes)]
 
 
@@ -224,12 +225,13 @@ def needs_of_questions() -> tuple[Aggregate[Any], ...]:
     return tuple(found.values())
 
 
-@cache
-def different_needs() -> tuple[Aggregate[Any], ...]:
+def different(needs: Iterable[Aggregate[Any]]) -> tuple[Aggregate[Any], ...]:
     """One of each kind of them: of rows or people, of some or everyone, by group or not."""
     found: dict[object, Aggregate[Any]] = {}
-    for need in needs_of_questions():
+    for need in needs:
         traits = [getattr(need, name, None) for name in ("people", "cut", "degree", "fitting", "limit")]
+        if layout := getattr(need, "layout", None):
+            traits += [layout.sharp, bool(layout.listed), len(layout.names)]
         found.setdefault((type(need), *traits, need.where.everyone, getattr(need, "by", None) is None), need)
     return tuple(found.values())
 

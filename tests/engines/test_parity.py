@@ -41,7 +41,7 @@ both_worlds = pytest.mark.parametrize(
     ("schema", "needs"),
     [pytest.param(SCHEMA, needs_of_questions, id="small"), pytest.param(WIDE, wide_needs, id="wide")],
 )
-FEW, MANY = 20, amount(40, 200)  # tables
+FEW, MANY = 6, amount(40, 200)  # tables
 few_or_many = pytest.mark.parametrize("many", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 
 

@@ -582,8 +582,12 @@ def _calibration(given: dict[str, str], offers: dict[str, Any]) -> str:
         return f"{words} {compared(offer, best)}"
 
     label, words = say("param.calibration.label"), {how: say(f"session.how.{how}") for how in _HOW}
-    more: Any = {"captions": [caption(how) for how in _HOW], "help": say("param.calibration.help")}
-    return str(st.radio(label, _HOW, _HOW.index(given["how"]), words.__getitem__, "session-how", **more))
+    paragraph(f"{label}: {words[st.session_state.get('session-how', given['how'])]}")
+    with fields.details(label, "session-how-open") as drawn:
+        if not drawn:
+            return given["how"]
+        more: Any = {"captions": [caption(how) for how in _HOW], "help": say("param.calibration.help")}
+        return str(st.radio(label, _HOW, _HOW.index(given["how"]), words.__getitem__, "session-how", **more))
 
 
 def compared(session: AdaptiveSession, best: AdaptiveSession) -> str:

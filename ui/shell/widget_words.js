@@ -7,7 +7,12 @@
   const ATTRIBUTES = ["aria-label", "placeholder"];
   const pattern = (wording) =>
     new RegExp("^" + wording.split("{it}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("(.+)") + "$", "s");
-  for (const rule of RULES) rule.patterns = Object.values(rule.words).map(pattern);
+  const known = {}; // every wording of a part as one pattern: most texts are none, and that is found at once
+  for (const rule of RULES) {
+    rule.patterns = Object.values(rule.words).map(pattern);
+    known[rule.part] = [...(known[rule.part] ?? []), ...rule.patterns.map((one) => one.source)];
+  }
+  for (const part in known) known[part] = new RegExp(known[part].join("|"), "s");
 
   /* Read from the style's text: to ask the browser for the value would have it lay out the page after every change. */
   let voice = null;
@@ -27,6 +32,7 @@
   }
 
   function translated(text, element, part, lang) {
+    if (!known[part].test(text.trim())) return text;
     for (const rule of RULES) {
       if (rule.part !== part || !element.closest(rule.at)) continue;
       for (const one of rule.patterns) {

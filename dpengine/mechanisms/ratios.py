@@ -26,7 +26,7 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Figure, Figures, Floats, Json
+from dpengine.core.types import Bits, Figure, Figures, Floats, Integers, Json
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, Noised, OfNumbers
@@ -73,21 +73,29 @@ def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floa
     top, bottom = (np.array(tops) * signs)[:, None], (np.array(bottoms) * signs)[:, None]
     nothing = bottom[:, 0] == 0
     safe = np.where(bottom == 0, 1.0, bottom)
-    under, over = top - reaches, top + reaches
-    under /= safe
-    over /= safe
-    low, high = np.maximum(under, edges[:-1], out=under), np.minimum(over, edges[1:], out=over)
+    near = _near_cells((top - reaches.max()) / safe, (top + reaches.max()) / safe, nothing, len(reaches))
+    reaches, starts, ends = reaches[near], edges[near], edges[near + 1]
+    low, high = np.maximum((top - reaches) / safe, starts), np.minimum((top + reaches) / safe, ends)
     accepted = low <= high
     if nothing.any():
-        low[nothing], high[nothing] = edges[:-1], edges[1:]
-        accepted[nothing] = np.abs(top[nothing]) <= reaches
+        low[nothing], high[nothing] = starts[nothing], ends[nothing]
+        accepted[nothing] = (np.abs(top) <= reaches)[nothing]
     # The cells rise, so the first and the last accepted one have the ends.
-    groups, last_cell = np.arange(len(accepted)), len(reaches) - 1
+    groups, last_cell = np.arange(len(accepted)), accepted.shape[1] - 1
     first, last = accepted.argmax(axis=1), last_cell - accepted[:, ::-1].argmax(axis=1)
     some, least, most = accepted[groups, first], low[groups, first], high[groups, last]
     for met, lowest, highest in zip(some.tolist(), least.tolist(), most.tolist(), strict=True):
         found.append((max(lowest - 1e-12, -1.0), min(highest + 1e-12, 1.0)) if met else (-1.0, 1.0))
     return found
+
+
+def _near_cells(low: Floats, high: Floats, nothing: Bits, cells: int) -> Integers:
+    """For each pair the cells that may hold a u from `low` to `high`, and their neighbours: equally many for all, few
+    where the bottom is large. All cells for pairs with `nothing` to divide by."""
+    first, last = (np.clip((end[:, 0] + 1) * (cells / 2), 0, cells - 1).astype(np.int64) for end in (low, high))
+    first[nothing], last[nothing] = 0, cells - 1
+    many = min(int((last - first).max()) + 3, cells)
+    return np.clip(first - 1, 0, cells - many)[:, None] + np.arange(many)
 
 
 _AT_ONCE = 256  # pairs: a few megabytes

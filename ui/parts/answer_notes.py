@@ -96,11 +96,12 @@ def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
     ]
 
 
-def fit_in_short_html(entry: dp.Entry) -> str:
-    """A short note beside a link to an answer: what was declared anew since, and what paid checks doubt."""
+def fit_in_short_html(entry: dp.Entry, drawn: dp.Table | None = None) -> str:
+    """A short note beside a link to an answer: what was declared anew since, and what paid checks doubt. `drawn`: the
+    page's table, which is not opened again."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
-    since = _since_then(entry.charge.claim, entry.charge.table)
+    since = _since_then(entry.charge.claim, entry.charge.table, drawn)
     key = entry.charge.hash
     if key not in _queries:
         if len(_queries) >= _KEPT:
@@ -112,12 +113,12 @@ def fit_in_short_html(entry: dp.Entry) -> str:
     return f'<em class="doubt">{escape(note)}</em>' if note else ""
 
 
-def _since_then(claim: dict[str, Any], table: str) -> str:
+def _since_then(claim: dict[str, Any], table: str, drawn: dp.Table | None = None) -> str:
     """What was declared anew after the answer: columns, or the privacy unit. The answer means the old declaration."""
     if table in SAMPLES:
         return ""
     try:
-        facts = workspace().table(table).facts
+        facts = (drawn if drawn is not None and drawn.name == table else workspace().table(table)).facts
     except dp.AllowanceError:  # the table is gone
         return ""
     changes = declared_since(claim, facts)

@@ -64,7 +64,8 @@ def rows_html(
             "when": f'{escape(when(charge.at))}<span class="phone"> {escape(say("history.zone"))}</span>',
             "table": escape(charge.table),
             "question": question if "receipt" in names else link(answer_link(charge), sentence_of(charge)),
-            "answer": escape(outcome(entry) + together.get(charge.request, "")) + answer_notes.fit_in_short_html(entry),
+            "answer": escape(outcome(entry) + together.get(charge.request, ""))
+            + answer_notes.fit_in_short_html(entry, table),
             "share": f'<span class="phone">{escape(say("history.took"))} </span>{escape(prices.took(table, entry))}',
             "receipt": receipt_link(answer_link(charge), charge.hash),
         }

@@ -106,9 +106,11 @@ def keep(kept: Path, places: tuple[int, ...], schema: Schema, scan: Scan, counte
     if counted is None:
         counted = scan(CodeCounts(tuple(names[at] for at in places)))
     order = [name for at in places for name in (f"c{at}", f"f{at}")]
-    # Sorted, a file is shorter and read in half the time.
-    rising = np.lexsort([np.asarray(counted[name], dtype=np.int64) for name in reversed(order)])
-    table = pa.table({name: np.asarray(counted[name], dtype=np.int64)[rising] for name in [*order, WEIGHT]})
+    # Sorted, and with no room for absent numbers, a file is shorter and read in a third of the time.
+    columns = {name: np.asarray(counted[name], dtype=np.int64) for name in [*order, WEIGHT]}
+    rising = np.lexsort([columns[name] for name in reversed(order)])
+    kinds = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in columns])
+    table = pa.table({name: values[rising] for name, values in columns.items()}, schema=kinds)
     with refusing("engine.unreadable", OSError, pa.ArrowException):
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))  # 0700; two questions at once write apart
         try:

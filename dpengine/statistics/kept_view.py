@@ -90,7 +90,9 @@ class _Groups:
         for key, least, span in list(zip(keys, first, spans, strict=True))[1:]:
             place = place * span + (key - least)
         cells = int(np.prod(spans))
-        found = np.flatnonzero(np.bincount(place, minlength=cells))
+        occurs = np.zeros(cells, dtype=bool)
+        occurs[place] = True
+        found = np.flatnonzero(occurs)
         sums = {}
         for name, values in parts.items():
             sums[name] = np.zeros(cells, dtype=np.int64)

@@ -42,11 +42,11 @@ GOALS: dict[str, tuple[Sort, str]] = {
     "days": (STAYS, "days"),
     "visits": (STAYS, "visits"),
 }
-SPENDS = (0.3, 1.0, 3.0)
+PEOPLE, SPENDS = (100, 300, 1_000, 3_000), (0.3, 1.0, 3.0)
+FEW, MORE = 300, 4  # where noise hides nearly all, four times as many lines
 
 
 def rows(draws: int) -> Iterator[dict[str, Any]]:
-    often = max(draws // 25, 4)
     for name, (sort, target) in GOALS.items():
         low, high = (0, 12_000) if target == "pay" else sort.numbers[target]
         half, other = (high - low) / 2, sort.made(TESTED, SEED + 1)
@@ -55,7 +55,8 @@ def rows(draws: int) -> Iterator[dict[str, Any]]:
         def off(said: Any, truth: Any = truth, half: float = half) -> float:
             return half * float(np.sqrt(np.mean((np.clip(said, -1, 1) - truth) ** 2)))
 
-        for people in (1_000, 3_000):
+        for people in PEOPLE:
+            often = max(draws // 25, 4) * (MORE if people <= FEW else 1)
             table = sort.made(people, SEED)
             own = (table[target] - low) / half - 1
             for epsilon in SPENDS:

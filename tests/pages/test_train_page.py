@@ -201,7 +201,8 @@ def test_a_stopped_training_says_that_it_stays_charged(
 ) -> None:
     table = tables["rows"]
     monkeypatch.setattr(type(table._workspace.jobs), "cancelled", lambda jobs, request: True)
-    found = table.ask(table.query("train_linear", target="pay", features=["car"], epsilon="0.2", steps=50))
+    given = {"target": "pay", "features": ["car"], "epsilon": "0.2", "steps": 50, "region": "ball"}
+    found = table.ask(table.query("train_linear", **given))
     assert found.path is not None and found.path.stopped
     text = said(opened(table="rows", trained=found.request_id))
     assert "Stopped after 1 of 50 steps. The whole price stays charged" in text and "Promise: " not in text

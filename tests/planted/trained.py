@@ -12,7 +12,7 @@ from typing import Any
 from battery import POSSIBLE_ROWS, check_law_against_loss, check_sensitivity, facts, neighbours
 
 from dpengine.accountant.loss import Gaussian, Pure, Repeated
-from dpengine.mechanisms.models.of_averages import LOOK_BITS, OfAverages, Seen
+from dpengine.mechanisms.models.of_averages import FIRST, LOOK_BITS, LOOKS, OfAverages, Seen
 from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.mechanisms.models.train_hinge import TrainHinge
 from dpengine.mechanisms.models.train_linear import TrainLinear
@@ -78,9 +78,9 @@ def check_all_steps_are_paid_for(query: OfGradients) -> None:
 class Scripted(SystemCoins):
     """Draws what it drew before, whatever the data; what it did not draw before, once and for all."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: Sequence[list[int]] = ()) -> None:
         super().__init__()
-        self.drawn: list[list[int]] = []
+        self.drawn = list(first)
         self.place = 0
 
     def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
@@ -92,12 +92,13 @@ class Scripted(SystemCoins):
 
 def check_steps_follow_the_draws_alone(query: OfGradients) -> None:
     """On a neighbour that draws the same, every step looks at the same place: the data reach it through draws alone."""
-    walks = []
-    coins = Scripted()
-    for rows in _far_apart():
-        coins.place = 0
-        walks.append(query.descend(lambda need, rows=rows: need.of(rows), coins, lambda *_: None, lambda: False))  # type: ignore[misc]
-    assert walks[0] == walks[1], "a step depends on more than what was drawn"
+    for first in (looks(query, True), looks(query, False)) if isinstance(query, OfAverages) else ([],):
+        walks = []
+        coins = Scripted(first)
+        for rows in _far_apart():
+            coins.place = 0
+            walks.append(query.descend(lambda need, rows=rows: need.of(rows), coins, lambda *_: None, lambda: False))  # type: ignore[misc]
+        assert walks[0] == walks[1], "a step depends on more than what was drawn"
 
 
 def check_moments_are_paid_for(query: TrainLogistic) -> None:
@@ -109,13 +110,25 @@ def check_moments_are_paid_for(query: TrainLogistic) -> None:
     assert isinstance(loss, Gaussian) and rho <= loss.rho, "moments are paid for as less than they are"
 
 
+def looks(query: OfAverages, clear: bool) -> list[list[int]]:
+    """Draws of the first looks after which steps follow, or a last look."""
+    whole = query.people << 2 * LOOK_BITS
+    return [[whole, 0, whole << 20 if clear else 0] for _ in range(LOOKS)]
+
+
 def check_looks_and_steps_are_paid_for(query: OfAverages) -> None:
+    """Also if a last look follows in place of steps."""
+    for clear in (True, False):
+        _check_is_paid_for(query, clear)
+
+
+def _check_is_paid_for(query: OfAverages, clear: bool) -> None:
     """ρ of all that one training reads, from the noise that it draws and the most that a neighbour moves, by brute
     force."""
     asked: list[Any] = []
     noises: list[Fraction] = []
 
-    class Noting(SystemCoins):
+    class Noting(Scripted):
         def gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
             noises.append(Fraction(sigma_squared))
             return super().gaussian(values, sigma_squared)
@@ -124,7 +137,8 @@ def check_looks_and_steps_are_paid_for(query: OfAverages) -> None:
         asked.append(need)
         return need.of(_far_apart()[0])
 
-    query.descend(read, Noting(), lambda *_: None, lambda: False)
+    query.descend(read, Noting(looks(query, clear)), lambda *_: None, lambda: False)
+    assert len(asked) == LOOKS + (query.steps if clear else 1)
     rho = sum(Fraction(_most_moved(query, need)) / (2 * noise) for need, noise in zip(asked, noises, strict=True))
     loss = query.loss()
     assert isinstance(loss, Gaussian) and rho <= loss.rho, "looks and steps are paid for as less"
@@ -235,8 +249,15 @@ class CheapMoments(TrainLogistic):
 class CheapLooks(TrainLinear):
     """Looks with a tenth of the noise."""
 
-    def look_variance(self, most: int) -> Fraction:
-        return super().look_variance(most) / 100
+    def look_variance(self, most: int, *part: Fraction) -> Fraction:
+        return super().look_variance(most, *part) / 100
+
+
+class DearLastLook(TrainLinear):
+    """The last look spends all of ρ, though two looks were drawn before it."""
+
+    def look_variance(self, most: int, part: Fraction = FIRST / LOOKS) -> Fraction:
+        return super().look_variance(most, Fraction(1) if part > FIRST else part)
 
 
 class WideSteps(TrainLinear):
@@ -345,6 +366,14 @@ PLANTED = [
         made(TrainLinear, **AROUND),
         made(CheapLooks, **AROUND),
         also=((check_law_against_loss, "Rényi"),),
+    ),
+    Planted(
+        "a last look for the whole price",
+        "Where no steps follow, a third look has the noise of a single one.",
+        check_looks_and_steps_are_paid_for,
+        "paid for as less",
+        made(TrainLinear, **AROUND),
+        made(DearLastLook, **AROUND),
     ),
     Planted(
         "noise for a narrower clip",

@@ -1,10 +1,11 @@
 """Training around the average: two noisy looks at the target alone, then steps that start there and are no longer than
-their noise allows. For lines from few people, where steps from the middle of the range end farther from the truth than
-the average alone.
+their noise allows, or a third look where the two saw too little. For lines from few people, where steps from the middle
+of the range end farther from the truth than the average alone.
 
-Guarantee   that of of_gradients.py: both looks and all T gradients together lose ρ = ε²/2, charged before the first.
-Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; adaptive composition of T+2 releases. Where a look
-            is centred, where residuals are clipped and how long steps are follows from earlier draws alone.
+Guarantee   that of of_gradients.py: looks and gradients together lose ρ = ε²/2, charged before the first.
+Theorem     discrete Gaussian: Canonne, Kamath, Steinke 2020, Thm 14; adaptive composition of T+2 releases, or of three.
+            Where a look is centred, whether steps follow, where residuals are clipped and how long steps are follows
+            from earlier draws alone.
 Look        r is the target less a public centre, rounded to 2^-15 and clipped to ±M such units; a look is the vector of
             sums (M²·N, M·Σr, Σr²) over rows that count (`ErrorSums`), N their number. A row adds M²·(1, t, t²), t in
             [−1, 1]: at most 3M⁴ squared. Two rows that both count differ by (t−u)²·(1 + (t+u)²)·M⁴ ≤ 4M⁴: with x =
@@ -15,6 +16,8 @@ Look        r is the target less a public centre, rounded to 2^-15 and clipped t
 Steps       three quarters of ρ, T equal parts, as in of_gradients.py. With s⁻ ≤ s⁺ about the looks' noise below and
             above the root mean square residual they found, residuals are clipped at G = min(2s⁺, the declared clip),
             and noise is made for that G. Step size η = rate·2s⁻/G, at most 1.
+Last look   steps if s⁻ > s⁺/2. If not, what they learn is hardly more than what noise hides, so a third look has their
+            three quarters of ρ, and the model is the average that all three found.
 Harm        Let σ² be the variance that all of ρ for the steps puts on a coordinate of an average gradient, when spent
             at once: a step has Tσ². The rate is such that ηT ≤ s⁻/(2σ). While residuals are within the clip, the loss
             is quadratic with Hessian H, λ(H) ≤ 1, tr H ≤ 1 (rows lie in the unit ball). Noise z of a step reaches a
@@ -25,8 +28,9 @@ Harm        Let σ² be the variance that all of ρ for the steps puts on a coor
             the average, whatever the range that was declared.
 Draw        the model is post-processing of these draws; it lies within R of that of the average.
 Accuracy    excess.py with three quarters of ρ, from a start within R of the best model of the region, while s⁺ and s⁻
-            agree. Where the squared scale is below three times the looks' noise d, the average itself is no worse than
-            the best by 3d/2, half of its own squared error.
+            agree. Let the looks find the squared scale v, with noise d. Where no steps follow, v − d ≤ (v + d)/4, so
+            v ≤ 5d/3. If v is within 2d of the truth, that is below 4d, and the average itself is no worse than the best
+            by 2d, half of its own squared error.
 When        noise limits the model (`train_linear.CLEAR`) and no setting asks for a ball.
 """
 
@@ -60,7 +64,7 @@ FIRST = Fraction(1, 4)  # of ρ, for the looks
 LOOK_BITS = 15  # a residual of a look is in units of 2^-15, so that sums of squares of 2^31 rows stay below 2^62
 PULL = Fraction(1, 2)  # ηT·σ in units of s⁻
 WIDE, TIGHT = 2.5, 2.0  # how many root mean squares the second look and the steps see
-UNSEEN = 3  # a squared scale below this many times a look's noise may be 0
+UNSEEN = 4  # no steps may follow where the squared scale is below this many times a look's noise
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,11 @@ class Seen:
     low: float = 0.0  # s⁻
     high: float = 1.0  # s⁺
     reach: float = 1.0  # of the next look
+
+    @property
+    def clear(self) -> bool:
+        """Do steps follow?"""
+        return self.low > self.high / 2
 
     def after(self, mean: float, square: float, noise: float) -> Seen:
         """What is known after a look that found this mean of residuals and of their squares (in units of `reach`;
@@ -154,22 +163,28 @@ class OfAverages(OfGradients):
         rows = self.facts.unit.at_most
         return (4 if self.facts.sides == 2 else 3) * rows**2 * most**4
 
-    def look_variance(self, most: int) -> Fraction:
-        return self.look_change(most) * LOOKS / (FIRST * self.epsilon**2)
+    def look_variance(self, most: int, part: Fraction = FIRST / LOOKS) -> Fraction:
+        """Of a look that costs this part of ρ."""
+        return self.look_change(most) / (part * self.epsilon**2)
 
-    def look_noise(self, most: int) -> float:
+    def look_noise(self, most: int, part: Fraction = FIRST / LOOKS) -> float:
         """The deviation of the noise in the mean of residuals, in units of their clip."""
-        return math.sqrt(self.look_variance(most)) / (most**2 * self.people)
+        return math.sqrt(self.look_variance(most, part)) / (most**2 * self.people)
 
     def looked(self, value: Sequence[int], most: int) -> tuple[int, int, int]:
         """(M²·N, M·Σr, Σr²), from the statistic of a look."""
         squares, *bins = value
         return most**2 * sum(bins[::2]), most * sum(bins[1::2]), squares
 
-    def seen(self, before: Seen, most: int, raw: Sequence[int]) -> Seen:
+    def seen(self, before: Seen, most: int, raw: Sequence[int], part: Fraction = FIRST / LOOKS) -> Seen:
         people = max(raw[0] / most**2, 1.0) if self.nominal else float(self.people)
         many = most**2 * people
-        return before.after(raw[1] / many, raw[2] / many, self.look_noise(most) * self.people / people)
+        return before.after(raw[1] / many, raw[2] / many, self.look_noise(most, part) * self.people / people)
+
+    def look(self, before: Seen, part: Fraction, read: Reader, coins: Coins) -> Seen:
+        most = max(math.ceil(before.reach * 2**LOOK_BITS), 1)
+        found = self.looked(read(self.look_at(before.centre, most)), most)
+        return self.seen(before, most, coins.gaussian(list(found), self.look_variance(most, part)), part)
 
     def start(self, seen: Seen) -> Weights:
         return self.look_at(seen.centre, 1).weights
@@ -214,9 +229,11 @@ class OfAverages(OfGradients):
             return super().descend(read, coins, progress, stopped)
         seen = Seen()
         for _ in range(LOOKS):
-            most = max(math.ceil(seen.reach * 2**LOOK_BITS), 1)
-            found = self.looked(read(self.look_at(seen.centre, most)), most)
-            seen = self.seen(seen, most, coins.gaussian(list(found), self.look_variance(most)))
+            seen = self.look(seen, FIRST / LOOKS, read, coins)
+        if not seen.clear:
+            average = self.start(self.look(seen, 1 - FIRST, read, coins))
+            progress(self.steps, self.steps)
+            return self.path([average] * (self.steps + 1))
         start, units = self.start(seen), self.units_for(seen)
         rate = min(float(self.rate) * 2 * seen.low * 2**self.lattice / units, 1.0)
         walk = [start]

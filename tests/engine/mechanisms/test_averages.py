@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,12 @@ from dpengine.noise.coins import SystemCoins
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.features import ROW_BITS, WEIGHT_BITS
 from tests.planted.trained import (
+    Scripted,
     _most_moved,
     check_looks_and_steps_are_paid_for,
     check_steps_follow_the_draws_alone,
 )
+from tests.planted.trained import looks as first_looks
 
 COLUMNS = Schema({"age": dp.Number(0, 100), "city": dp.Category(list("abcde")), "pay": dp.Number(0, 9_999)})
 WHOLE = 1 << LOOK_BITS
@@ -70,6 +73,8 @@ def test_looks_and_steps_together_lose_what_is_charged(relation: str, unit: Unit
     units = 12_345
     steps = 7 * (query.sides * units) ** 2 / (2 * query.variance_for(units))
     assert looks == FIRST * query.epsilon**2 / 2 and query.loss() == Gaussian(looks + steps)
+    last = Fraction(query.look_change(WHOLE)) / (2 * query.look_variance(WHOLE, 1 - FIRST))
+    assert query.loss() == Gaussian(looks + last)
     check_looks_and_steps_are_paid_for(query)
 
 
@@ -143,6 +148,17 @@ def test_a_step_never_leaves_the_region_around_the_average() -> None:
     assert abs(start[0] * query.layout.most / 2 ** (ROW_BITS + WEIGHT_BITS) - 0.6) < 1e-6
 
 
+def test_where_looks_see_little_the_model_is_the_average_of_all_three() -> None:
+    """Steps would have seen the city; the squared scale is hidden in the noise, so nothing but the average is drawn."""
+    query = _around(steps=4)
+    rows = [{**POSSIBLE_ROWS[0], "x": x, "c": c} for x, c in ((0, 0), (3, 1))]
+    coins = Scripted(first_looks(query, False))
+    walk = walked(query, rows, coins)
+    assert len(coins.drawn) == LOOKS + 1 and not walk.stopped
+    assert {point for _, point in walk.points} == {walk.weights} and not any(walk.weights[1:])
+    assert Seen(low=0.5, high=1.0).clear is False and Seen(low=0.51, high=1.0).clear
+
+
 def test_what_is_audited_can_be_told() -> None:
     """The law is that of the first look, and its draw becomes an answer."""
     query = _around(steps=1)
@@ -184,5 +200,5 @@ def test_an_engine_is_asked_before_the_charge_about_every_kind_of_statistic(rela
         read.add(type(need))
         return need.of(POSSIBLE_ROWS[:3])
 
-    query.descend(reading, SystemCoins(), lambda *_: None, lambda: False)
+    query.descend(reading, Scripted(first_looks(query, True)), lambda *_: None, lambda: False)
     assert read == {type(need) for need in query.needs()} and len(read) == 2

@@ -1,7 +1,8 @@
 """Start here: `streamlit run app.py`. The frame is ui/main.py, so no page can be opened around it.
 
 This file imports little, so that a browser soon gets an answer. While it loads the page, a thread imports the rest and
-opens the workspace; pages wait for that thread (ui/first_screen.py). At the very first start, Start is shown before it.
+opens the workspace; pages wait for that thread (ui/first_screen.py). At the very first start, the page Start is shown
+before that thread begins.
 """
 
 import gc

@@ -1,8 +1,8 @@
 """The command `allowance`: opens the app, or does what a verb says.
 
 The app's own packages (ui, pages, demos) lie inside this one, so that nothing else in an environment can have their
-names; a checkout has them beside it. A started app notes its address in its folder under a lock, which the kernel drops
-with it: a second start on the same folder opens a browser on the first.
+names; a checkout has them beside it. A running app writes its address into its folder and holds a lock there, which the
+kernel releases when the app ends: a second start on the same folder opens a browser on the running app.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def opened(more: Sequence[str]) -> int:
-    """Open the app in a browser, on this machine alone. Starts it if it does not run yet."""
+    """Open the app in a browser, on this machine alone; start the app first if none runs on this folder. Returns the
+    exit status."""
     from dpengine.core import files, places
     from dpengine.messages import say
 
@@ -79,7 +80,7 @@ def opened(more: Sequence[str]) -> int:
 
 
 def serve(words: list[str]) -> int:
-    """Serve people who sign in, behind a proxy, as a configuration says (docs/serving.md)."""
+    """Serve people who sign in, behind a proxy, as a configuration says (docs/serving.md). Returns the exit status."""
     from dpengine.messages import say
 
     if words and not words[0].startswith("-"):
@@ -92,7 +93,7 @@ def serve(words: list[str]) -> int:
 
 
 def run(options: Sequence[str]) -> int:
-    """Streamlit in this process. It reads our settings from the folder that it runs in, and no others."""
+    """Run Streamlit in this process, with the settings in the app's own folder. Returns the exit status."""
     import gc
 
     gc.disable()  # until everything is imported (app.py)
@@ -109,7 +110,7 @@ def run(options: Sequence[str]) -> int:
 
 
 def free_port() -> int:
-    """The usual port, else one near it, else any."""
+    """A port that is free on this machine: the usual one, else one near the usual one, else any."""
     for port in (*range(PORT, PORT + _PORTS), 0):
         with socket.socket() as probe:
             if os.name != "nt":  # there it would share a port that is taken

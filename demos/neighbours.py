@@ -75,14 +75,14 @@ EXAMPLES: dict[str, Asked] = {
 
 
 def tables(name: str, relation: Relation, unit: str) -> tuple[Table, Table]:
-    """The two neighbours: Ana, and another Ana or none."""
+    """The two neighbouring tables: one has Ana, the other has another Ana or none."""
     others, instead = _OTHERS[EXAMPLES[name].others], INSTEAD[EXAMPLES[name].instead]
     rows = UNITS[unit].at_most
     return others + (WITH,) * rows, others + ((instead,) * rows if relation == "replace" else ())
 
 
 def settings(key: str) -> tuple[tuple[Relation, str], ...]:
-    """The relations and units that a question allows; some need one row per person."""
+    """The pairs of relation and unit that a question allows; some questions need one row per person."""
     card = catalogue[QUESTION_OF[key]].card
     units = [unit for unit in UNITS if card.several or UNITS[unit] == Unit.rows()]
     return tuple((relation, unit) for relation in card.relations for unit in units)
@@ -90,7 +90,7 @@ def settings(key: str) -> tuple[tuple[Relation, str], ...]:
 
 @dataclass(frozen=True)
 class Example:
-    """A question as asked of the two tables."""
+    """A question with its settings, as asked of the two tables."""
 
     key: str
     relation: Relation

@@ -66,7 +66,7 @@ class Settings:
 
     @property
     def votes(self) -> tuple[int, ...]:
-        """How many features vote, from one to all; odd numbers avoid ties."""
+        """The numbers of voting features that are tried, from one to all; odd numbers avoid ties."""
         most = self.features - (self.features + 1) % 2
         steps = (round(most ** (step / 11)) for step in range(12))
         return tuple(sorted({step - (step + 1) % 2 for step in steps}))
@@ -78,7 +78,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The share of people with a right vote, by the number of voting features."""
+    """The share of people for whom the vote is right, by the number of voting features."""
 
     settings: Settings
     votes: tuple[int, ...]
@@ -91,7 +91,7 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """How far the analyst with exact answers overestimates the vote, with all features."""
+        """How far the exact answers overestimate the share of right votes, when all features vote."""
         return self.exact[-1] - self.fresh[-1]
 
     @property
@@ -115,14 +115,16 @@ def run(settings: Settings) -> Outcome:
 
 
 def promised(settings: Settings) -> tuple[Calibration, Width]:
-    """The noise, and what is proved about any analyst; public arithmetic."""
+    """The noise of each private answer, and how far that answer may be from the truth about all people, whoever
+    asks."""
     rule = noise_for_k.rule_of(settings.epsilon, usual_delta(settings.people))
     noise = noise_for_k.gaussian(settings.people, settings.questions, rule)
     return noise, validity.stated(noise)
 
 
 def analyse(settings: Settings, table: Table, answers: Answers) -> tuple[tuple[float, ...], tuple[Any, Any]]:
-    """The automatic analyst, who sees only answers. Returns the reports, and the votes: an order and directions."""
+    """What the automatic analyst reports, who sees only answers: the share of right votes for each number of features;
+    then the order of the features, and which of them vote the other way round."""
     leaning = np.array(answers(table.sum(axis=1, dtype=np.int64).tolist())) - 0.5
     order = np.argsort(-np.abs(leaning), kind="stable")
     against = leaning < 0
@@ -156,7 +158,7 @@ def _within(name: str, value: int, least: int, most: int) -> None:
 
 
 def lines(outcome: Outcome) -> list[str]:
-    """The command's output."""
+    """The lines that the command prints."""
     settings, noise = outcome.settings, outcome.noise
     named = ("votes", "exact", "fresh", "private", "private_fresh")
     head = tuple(say(f"overfitting.print.{name}") for name in named)
@@ -193,7 +195,7 @@ def lines(outcome: Outcome) -> list[str]:
 
 
 def points(share: float) -> str:
-    """Percentage points, to a tenth."""
+    """A share as text in percentage points, to a tenth."""
     return local(f"{100 * share:.1f}".replace("-", "−"))
 
 
@@ -210,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def read(given: dict[str, Any]) -> Settings:
-    """Settings as typed: whole numbers, and an ε."""
+    """The settings on the command line: whole numbers, and an ε."""
     whole = {name: read_number(given[name], name) for name in ("people", "features", "seed")}
     for name, value in whole.items():
         if value.denominator != 1:

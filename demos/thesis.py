@@ -136,7 +136,8 @@ def _largest(n: int, b: float) -> tuple[float, float]:
 
 
 def _extreme(salaries: Integers, b: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The range of the largest published salary; and, mirrored in the middle of the range, of the smallest."""
+    """The ranges of the largest published salary and of the smallest. The latter is mirrored in the middle of the
+    range."""
 
     def chance(values: npt.NDArray[np.float64], at: float) -> float:
         away = (at - values) / b
@@ -213,7 +214,7 @@ def two_values(coins: Coins) -> Printed:
 
 
 def _share(n: int, p: float) -> tuple[float, float]:
-    """The range of the share of wrong answers among n, by Chernoff's bound."""
+    """The range of the share of wrong answers among n, by Chernoff's bound, when each is wrong with chance p."""
     wanted = math.log(2 / BETA) / n
 
     def divergence(q: float) -> float:
@@ -240,7 +241,7 @@ def _top_counts(row: Swap, held: list[int]) -> list[tuple[float, float]]:
 
 
 def count_of(text: float | str) -> float:
-    """The count in “TX (114)”."""
+    """The count in a text such as “TX (114)”."""
     return float(text.partition("(")[2].rstrip(")")) if isinstance(text, str) else text
 
 

@@ -80,7 +80,8 @@ def levels(epsilon: float) -> Levels:
 
 
 def question(epsilon: float) -> Density:
-    """`density` with the thesis's noise at this ε: t sensitivities have ρ = 1/(2t²), and its own ε' has ρ = ε'²/4."""
+    """The question `density` with the thesis's noise at this ε: t sensitivities have ρ = 1/(2t²), and an ε' has ρ =
+    ε'²/4."""
     own = Fraction(int(epsilon / math.sqrt(math.log(2 / DELTA)) * 10**9), 10**9)
     facts = Facts("thesis", Schema({"x": COLUMN}), Unit.rows(), "replace", 2 * EACH)
     return Density.build(facts, {"columns": ["x"], "bandwidth": WIDTH, "epsilon": own})

@@ -23,12 +23,12 @@ KINDS = ("count", "mean", "median", "proportion")
 
 
 def tellable(query: AnyQuery) -> bool:
-    """Is it about a bundled sample, with one number of a supported kind?"""
+    """True if the question is of a supported kind, about a bundled sample, and answered by one number."""
     return query.card.key in KINDS and query.facts.table in FILES and query.by is None
 
 
 def of(query: AnyQuery) -> float:
-    """The true answer, in the question's unit."""
+    """The true answer to a question, in the question's unit. Refuses a question that is not `tellable`."""
     counts, key = statistic(query), query.card.key
     if key == "count":
         return float(counts)
@@ -48,7 +48,7 @@ def of(query: AnyQuery) -> float:
 
 
 def statistic(query: AnyQuery) -> Any:
-    """The mechanism's input, computed from the file's rows by the plain meaning of its need."""
+    """What the mechanism would get from the engine, here computed from the rows of the bundled file."""
     if not tellable(query):
         raise KeyError("no true answer for this question")
     need = query.need()
@@ -57,7 +57,7 @@ def statistic(query: AnyQuery) -> Any:
 
 
 def simulated(query: AnyQuery, times: int) -> list[Released]:
-    """Answers as the mechanism would give them, drawn here and charged to nobody."""
+    """Answers drawn by the mechanism itself, for this page only: nobody is charged."""
     counts, coins = statistic(query), SystemCoins()
     return [query.release(counts, coins) for _ in range(times)]
 

@@ -1,6 +1,6 @@
-"""Broken twins: the catalogue's questions with one step wrong, to show what a broken one looks like.
+"""Broken twins: the catalogue's questions with one step wrong, to show what a broken question looks like.
 
-Each keeps the original question's claim and draws something that loses more. They are for made-up tables
+Each states the loss of the original question and draws something that loses more. They are for made-up tables
 (`demos.neighbours`) and for tests; nothing in the engine, and no page that asks a table, imports this file.
 """
 
@@ -36,7 +36,7 @@ from dpengine.statistics.need import Spread
 
 @dataclass(frozen=True)
 class OtherNoise(Watched):
-    """Claims as `query`, draws as `drawn`."""
+    """A twin that states the loss of `query` and draws with the noise of `drawn`."""
 
     drawn: AnyQuery
 
@@ -49,7 +49,7 @@ class OtherNoise(Watched):
 
 @dataclass(frozen=True)
 class OtherThreshold(WatchedValues):
-    """Values are shown from a count of `least` on."""
+    """A twin that shows every value whose noisy count reaches `least`, whatever the question's own threshold."""
 
     least: int
 
@@ -60,7 +60,7 @@ class OtherThreshold(WatchedValues):
 
 @dataclass(frozen=True)
 class OneBare(Watched):
-    """One of the numbers is released exactly."""
+    """A twin that releases one of several noisy numbers without noise."""
 
     place: int
 
@@ -82,7 +82,7 @@ class OneBare(Watched):
 
 @dataclass(frozen=True)
 class OnlyNonEmpty(Watched):
-    """A bar is drawn only for values that occur; None is a missing bar."""
+    """A twin that draws a bar only for values that occur; a missing bar is None."""
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int | None, ...]:
         drawn = self.query.draw(value, coins)
@@ -96,7 +96,8 @@ class OnlyNonEmpty(Watched):
 
 
 class UncappedMedian(Median):
-    """The score −|rows at or above − rows at or below|: replacing one person moves it by two, but Δ says one."""
+    """A twin of the median with the score −|rows at or above − rows at or below|. Replacing one person moves this score
+    by two, but the stated Δ is one."""
 
     def blocks(self, value: Spread, share: Fraction, side: int = 0) -> Blocks:
         codes = np.arange(self.facts.schema[self.column].size, dtype=np.int64)
@@ -107,7 +108,7 @@ class UncappedMedian(Median):
 
 @dataclass(frozen=True)
 class Unclipped(Watched):
-    """A sum of the written values, with noise for the declared range."""
+    """A twin that sums the values as written, with noise for the declared range."""
 
     query: Sum
 
@@ -160,7 +161,7 @@ class FloatNoise(Watched):
 
 @dataclass(frozen=True)
 class SharedCoin(Watched):
-    """One coin for all people: the noise is 0 or n, and hides nobody's truth."""
+    """A twin with one coin for all people: the noise is 0 or n, and hides nobody's truth."""
 
     query: ShuffleCount | ShuffleHistogram
 
@@ -187,7 +188,8 @@ def _centers(law: Law | None) -> tuple[int, ...]:
 
 
 def _moved(example: Example) -> list[int]:
-    """The places of the noisy numbers that Ana changes."""
+    """The indices of the noisy numbers that differ between the two tables; empty if the law is not independent Laplace
+    noise."""
     query = example.query
     laws = [query.law(query.need().of(rows)) for rows in example.tables]
     if not all(isinstance(law, Independent) and all(isinstance(part, Laplace) for part in law.parts) for law in laws):
@@ -201,19 +203,19 @@ def half(example: Example) -> Watched:
 
 
 def quarter(example: Example) -> Watched:
-    """A quarter of the noise. (Half would not do: a choice often loses little more than half of its claim on one
-    table.)"""
+    """A twin with a quarter of the noise. (Half of the noise would not do: on one table a choice often loses little
+    more than half of the stated ε.)"""
     return OtherNoise(example.query, example.query.at(4 * example.query.epsilon))
 
 
 def small(example: Example) -> Watched | None:
-    """Noise for a Δ that is one too small; None where Δ is large, because then the error hardly shows."""
+    """A twin with noise for a Δ that is one too small; None where Δ is 1 or large: a large Δ hardly shows the error."""
     query, bound = example.query, example.query.sensitivity().bound
     return OtherNoise(query, query.at(query.epsilon * bound / (bound - 1))) if 2 <= bound <= 4 else None
 
 
 def relation(example: Example) -> Watched | None:
-    """The noise that the other relation would need; None under add/remove, where that is more noise."""
+    """A twin with the noise that add/remove would need; None if the tables differ by add/remove already."""
     query = example.query
     if example.relation != "replace":
         return None
@@ -221,7 +223,8 @@ def relation(example: Example) -> Watched | None:
 
 
 def bare(example: Example) -> Watched | None:
-    """One number without noise. None for a mean over a public number of people: there the sum is the whole answer."""
+    """A twin with one number without noise. None if no noisy number differs, and for a mean over a public number of
+    people: there the sum is the whole answer."""
     moved = _moved(example)
     return OneBare(example.query, moved[0]) if moved and getattr(example.query, "known", None) is None else None
 
@@ -269,7 +272,7 @@ TWINS: dict[str, Callable[[Example], Watched | None]] = {
 
 
 def twins(example: Example) -> dict[str, Watched]:
-    """The question's broken twins that really are broken on these two tables, the plainest first."""
+    """By name, the broken twins that lose more than stated on these two tables, the plainest first."""
     named = catalogue[example.query.card.key].trial.broken_variants
     built = {name: make(example) for name, make in TWINS.items() if name in named}
     return {name: twin for name, twin in built.items() if twin is not None}

@@ -1,6 +1,6 @@
 """Sorting a question's possible answers into a few cells with their exact chances on two tables.
 
-By the answer itself where it is one number or one name, by its evidence ln(P/Q) where it is several numbers. Sorting is
+An answer of one number or one name is sorted by itself, one of several numbers by its evidence ln(P/Q). Sorting is
 post-processing: it can hide loss, never add to it.
 """
 
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Claim:
-    """A question's claim: no answer is e^ε times likelier on one neighbour, except with δ."""
+    """The stated loss of a question: no answer is more than e^ε times likelier on one neighbour, except with δ."""
 
     epsilon: Fraction
     delta: Fraction
@@ -66,16 +66,16 @@ class View:
         return all(cell.known for cell in self.cells)
 
     def _excess(self, epsilon: float, way: int) -> float:
-        """Σ(P − e^ε·Q)₊, or with P and Q exchanged."""
+        """The sum of all positive P − e^ε·Q over the cells; a `way` of −1 exchanges P and Q."""
         pairs = [(cell.one or 0.0, cell.other or 0.0)[::way] for cell in self.cells]
         return math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in pairs)
 
     def excess(self, epsilon: float) -> float:
-        """The δ that this pair needs at ε."""
+        """The smallest δ with which this pair of tables keeps (ε, δ)."""
         return max(self._excess(epsilon, 1), self._excess(epsilon, -1))
 
     def loss(self, delta: Fraction) -> float | None:
-        """The exact loss on this pair at δ; None without a law."""
+        """The smallest ε that this pair of tables keeps at δ; None if the chances are not known."""
         if not self.known:
             return None
         if not delta:
@@ -89,8 +89,9 @@ class View:
         return high
 
     def worst(self, claim: Claim) -> tuple[bool, tuple[int, ...]]:
-        """Where the privacy is spent: is the first table likelier there, and the cells. If the loss exceeds the claim,
-        everything beyond the claim; else the strongest evidence, or what exceeds δ."""
+        """Where the privacy is spent: whether the first table is likelier there, and the indices of the cells. If the
+        exact loss exceeds the stated one, these are the cells beyond the stated ε; else those of the strongest
+        evidence, or with a δ those beyond the exact loss."""
         weights = [cell.evidence for cell in self.cells]
         loss, limit = self.loss(claim.delta), float(claim.epsilon)
         broken = loss is not None and loss > limit + 1e-9
@@ -104,15 +105,16 @@ class View:
         return first, tuple(at for at, weight in enumerate(turned) if weight >= edge - 1e-9)
 
     def ranks(self) -> tuple[int, ...]:
-        """The cells ordered by evidence, equal ones together: no event is better than “at least this”."""
+        """The rank of each cell by its evidence, equal for equal evidence: the best events have the form “at least this
+        rank”."""
         rounded = [round(cell.evidence, _SAME) for cell in self.cells]
         order = {level: rank for rank, level in enumerate(sorted(set(rounded)))}
         return tuple(order[level] for level in rounded)
 
 
 def of_bells(pairs: Mapping[int, tuple[Any, Any]]) -> View:
-    """Several numbers with wide noise: all their evidence is in a weighted sum, each number times its shift over its
-    variance, which is Gaussian again. With several variances the weights are rounded to integers."""
+    """The view of several numbers with wide noise. All their evidence is in one weighted sum, each number times its
+    shift over its variance, which is Gaussian again. With several variances the weights are rounded to integers."""
     variances = {p.variance for p, _ in pairs.values()}
     scale = max(variances) * (1 if len(variances) == 1 else 1000)
     weights = {at: round((p.center - q.center) * scale / p.variance) for at, (p, q) in pairs.items()}
@@ -132,7 +134,7 @@ def along_a_line(
     bar: str = "",
     runs: int = MOST_RUNS,
 ) -> View:
-    """One noisy integer: runs of integers around both centres, and the two tails."""
+    """The view of one noisy integer: cells for runs of integers around both centres, and for the two tails."""
     low, high = sorted((p.center, q.center))
     scale = p.scale if isinstance(p, Laplace) else math.sqrt(p.variance)
     reach = max(math.ceil(WIDE * scale), 2)
@@ -160,7 +162,7 @@ def _signed(number: int | None) -> str:
 
 
 def between(law: Laplace | Normal, first: int | None, last: int | None) -> Decimal:
-    """Pr[first ≤ outcome ≤ last], open for None."""
+    """The chance that an outcome is at least `first` and at most `last`; None leaves that side open."""
     if isinstance(law, Laplace):
         if first is not None and (last is None or first > law.center):  # the side without cancellation
             return above(law, first - 1) - (Decimal(0) if last is None else above(law, last))
@@ -187,7 +189,7 @@ def _ratio(one: Decimal, other: Decimal) -> float:
 
 
 def by_name(p: Finite, q: Finite, pick: Callable[[Any], Any], name: Callable[[Any], str]) -> View:
-    """A choice: a cell for each outcome."""
+    """The view of a choice, with a cell for each outcome."""
     outcomes = sorted(p.chances.keys() | q.chances.keys())
     places = {outcome: at for at, outcome in enumerate(outcomes)}
     pairs = [(p.chances.get(one, Decimal(0)), q.chances.get(one, Decimal(0))) for one in outcomes]
@@ -198,7 +200,7 @@ def by_name(p: Finite, q: Finite, pick: Callable[[Any], Any], name: Callable[[An
 
 
 def by_evidence(pairs: Mapping[int, tuple[Law, Law]], parts: Callable[[Any], tuple[Any, ...]]) -> View:
-    """Several numbers together. The parts are independent, so their evidence adds up."""
+    """The view of several numbers together. They are independent, so their evidence adds up."""
     levels: dict[float, tuple[Decimal, Decimal]] = {0.0: (Decimal(1), Decimal(1))}
     for p, q in pairs.values():
         longer: dict[float, tuple[Decimal, Decimal]] = {}
@@ -230,7 +232,7 @@ def by_evidence(pairs: Mapping[int, tuple[Law, Law]], parts: Callable[[Any], tup
 
 
 def _grouped(levels: list[float]) -> list[list[float]]:
-    """Each level by itself; if there are many, the two extremes by themselves and the rest in equal steps."""
+    """The evidence levels, each by itself; of many, the two extremes by themselves and the rest in equal steps."""
     if len(levels) <= MOST_LEVELS:
         return [[level] for level in levels]
     inner = levels[1:-1]
@@ -242,7 +244,7 @@ def _grouped(levels: list[float]) -> list[list[float]]:
 
 
 def _steps(p: Law, q: Law) -> dict[float, tuple[Decimal, Decimal]]:
-    """The evidence that one part's outcomes give, each with its chances on both tables."""
+    """The evidence that the outcomes of one number give; for each, the chances on both tables."""
     steps: dict[float, tuple[Decimal, Decimal]] = {}
 
     def add(evidence: float, a: Decimal, b: Decimal) -> None:

@@ -49,7 +49,8 @@ def claimed(query: AnyQuery) -> Claim:
 
 @dataclass(frozen=True)
 class Watched:
-    """A question as built. A broken twin overrides the wrong step, and keeps the claimed loss."""
+    """A question as built, and how its answers look to an observer. A broken twin overrides the step that is wrong, and
+    keeps the stated loss."""
 
     query: AnyQuery
 
@@ -63,7 +64,8 @@ class Watched:
         return self.query.law(value)
 
     def _number(self, at: int) -> tuple[str, str]:
-        """What a noisy number means to a person: the answer, a bar of it, or an intermediate number."""
+        """What the noisy number at this index means to a person ("answer", "bar" or "number"), and the name of its bar
+        or ""."""
         if isinstance(self.query, FitChecks):
             return "bar", ": ".join(self.query.number_names()[at])
         if isinstance(self.query, Histogram):
@@ -71,7 +73,8 @@ class Watched:
         return "answer" if isinstance(self.query, Count | FitCheck | Sum) else "number", ""
 
     def named(self, outcome: Any) -> str:
-        """A choice in words; for a sum of messages its estimate, to a tenth; for rows, which ones."""
+        """An outcome in words: the chosen name; for a sum of messages the estimate, to a tenth; for drawn rows how many
+        of each."""
         value = self.query.finish(outcome).value
         if isinstance(self.query, OfClass):
             return ", ".join(f"{many} × {label}" for label, many in value.items() if many)
@@ -100,7 +103,8 @@ class Watched:
 
 @dataclass(frozen=True)
 class WatchedValues(Watched):
-    """Values that enough people hold: for each, whether it is shown and with which count. Each table has its own."""
+    """The question which values enough people hold. For each value it releases whether the value is shown, and its
+    noisy count."""
 
     query: FindDeclarations
 
@@ -136,12 +140,13 @@ class WatchedValues(Watched):
 
     @property
     def _beyond(self) -> int:
-        """How far above the counts all answers become one outcome. The noises differ further out, where hardly any mass
-        lies."""
+        """How far above the counts all answers become one outcome. Farther out the noises differ, but hardly any mass
+        lies there."""
         return 2 if self.query.noise else 14 * (math.isqrt(int(self.query.of_values.size)) + 1)
 
     def _shown(self, count: int, last: int) -> Finite:
-        """What is shown of a value, as a law: nothing (None), its noisy count, or `last` for it and all above."""
+        """The law of what is shown of one value: nothing (None), its noisy count, or `last` for every count from `last`
+        on."""
         if not count:
             return Finite({None: Decimal(1)})
         law, least = self.noise(count), self.threshold
@@ -158,8 +163,8 @@ def _parts(law: Law) -> tuple[Law, ...]:
 
 
 class BulkCoins(SystemCoins):
-    """The same noise, drawn in batches: value + Z has the same law whenever Z was drawn, and this is ten times as fast
-    as a mechanism's own `draw`. For made-up tables only: unused draws stay in memory."""
+    """The same noise, drawn in batches. A value plus noise has the same law whenever the noise was drawn, and batches
+    are ten times as fast as a mechanism's own `draw`. For made-up tables only: unused draws stay in memory."""
 
     def __init__(self, at_once: int = 2_000) -> None:
         self.at_once = at_once

@@ -1,8 +1,8 @@
 """Lesson 2, the averaging attack: ask the same thing again and again, and take the mean.
 
-Each answer is the true count with discrete Laplace noise of scale 1/ε. The noise of k answers has a spread √k times
-smaller in their mean, so where nobody counts the questions the truth comes out. *Basic composition*: k answers of ε
-are together kε-DP, so ⌊allowance/ε⌋ of them fit into an allowance. The ledger's *filter* admits at least as many.
+Each answer is the true count with discrete Laplace noise of scale 1/ε. The mean of k answers has noise with a √k times
+smaller spread, so where nobody counts the questions the truth comes out. *Basic composition*: k answers of ε are
+together kε-DP, so ⌊allowance/ε⌋ of them fit into an allowance. The ledger's *filter* admits at least as many.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Averaged:
 
     @property
     def error(self) -> float:
-        """The standard deviation of the mean."""
+        """The standard deviation of the mean of the answers."""
         return spread(self.settings.epsilon) / math.sqrt(self.given)
 
     @property
@@ -77,7 +77,7 @@ def run(settings: Settings, coins: Coins | None = None) -> Averaged:
 
 
 def question(epsilon: Fraction) -> Count:
-    """How many of the clinic's patients smoke, as on Ask."""
+    """The question how many of the clinic's patients smoke, built as Ask builds a count."""
     return Count.build(facts(), {"where": [["smoker", "in", ["yes"]]], "epsilon": epsilon})
 
 

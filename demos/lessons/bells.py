@@ -90,14 +90,16 @@ def total(k: int, epsilon: float) -> tuple[Floats, Floats]:
 
 
 def slack(k: int, epsilon: float, at: float) -> float:
-    """The smallest δ for which k answers are (at, δ)-DP: Σ over losses above it of chance·(1 − e^(at−loss))."""
+    """The smallest δ for which k answers are (at, δ)-DP: the sum of chance·(1 − e^(at−loss)) over all losses above
+    `at`."""
     losses, chances = total(k, epsilon)
     above = losses > at
     return float(np.sum(chances[above] * -np.expm1(at - losses[above])))
 
 
 def composed(k: int, epsilon: float, delta: float = DELTA) -> float:
-    """The smallest ε̂ with k answers (ε̂, δ)-DP, by bisection; it falls in δ, and at kε no δ is needed."""
+    """The smallest ε̂ for which k answers are (ε̂, δ)-DP, by bisection: a larger ε̂ needs a smaller δ, and kε needs
+    none."""
     low, high = 0.0, k * epsilon
     if slack(k, epsilon, low) <= delta:
         return low
@@ -147,7 +149,8 @@ def expected_laplace(epsilon: Fraction) -> Decimal:
 
 
 def answers(epsilon: float, reach: int = 25) -> tuple[list[int], list[float], list[float]]:
-    """One answer under each table: the two tents of the lecture."""
+    """The values of one answer, and their chances under the first and under the second table: the two tents of the
+    lecture."""
     values = list(range(FIRST - reach, SECOND + reach + 1))
     norm = math.tanh(epsilon / 2)
     first, second = ([norm * math.exp(-epsilon * abs(y - centre)) for y in values] for centre in (FIRST, SECOND))

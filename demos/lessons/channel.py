@@ -1,6 +1,7 @@
 """One shuffler for several protocols: twelve made-up people and how they come to work, one bit sum for each way.
 
-Everybody sends, for each of three ways, whether it is theirs and a coin. Three channels for the same messages:
+For each of three ways, everybody sends one bit that says whether the way is theirs, and one random bit. Three channels
+for the same messages:
 
     apart     each protocol has a shuffle of its own;
     tagged    one shuffle for all: every message carries the number of its protocol;
@@ -65,7 +66,8 @@ def _bits(way: int) -> Bits:
 
 
 def tagged(messages: Sequence[Bits]) -> Integers:
-    """The messages of several protocols for one channel, one row per person: twice its number, plus the bit."""
+    """The messages of several protocols for one channel, one row per person. A message is its protocol's number,
+    doubled, plus its bit."""
     return np.concatenate([2 * tag + bits.astype(np.int64) for tag, bits in enumerate(messages)], axis=1)
 
 
@@ -80,7 +82,7 @@ def counted_apart(piles: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def counted_tagged(pile: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The same from the single pile, by the engine's own analyser."""
+    """The number of ones of each protocol, from the single pile of tagged messages, by the engine's own analyser."""
     return ones_of(np.array([2 * tag + bit for tag, bit in pile], dtype=np.int64), len(WAYS))
 
 
@@ -89,12 +91,12 @@ def estimates(totals: Sequence[int], people: int) -> tuple[float, ...]:
 
 
 def read_off(bundles: Sequence[Bundle]) -> int:
-    """The number of people behind the envelopes with a certain way to work."""
+    """The number of envelopes whose bits are possible for one way to work only."""
     return sum(_certain(bundle) is not None for bundle in bundles)
 
 
 def _certain(bundle: Bundle) -> int | None:
-    """The person's way to work if only one is possible."""
+    """The person's way to work if the bits in the envelope allow only one way, else None."""
     sure = [way for way, (low, _) in enumerate(bundle) if low == 1]
     possible = [way for way, (_, high) in enumerate(bundle) if high == 1]
     if sure:

@@ -27,7 +27,7 @@ NOTHING = Fraction(1, 10**40)
 
 @dataclass(frozen=True)
 class Checked:
-    """Two laws against a promise. `worst` is the deciding event, in the worse direction."""
+    """Two laws, and whether they keep (ε, δ). `worst` is the event with the largest excess, in the worse direction."""
 
     first: Chances
     second: Chances
@@ -43,7 +43,7 @@ class Checked:
 
     @property
     def likelier(self) -> Fraction:
-        """The worst event's chance in the world where it is likelier, and in the other."""
+        """The chance of the worst event in the world where it is likelier."""
         return _of(self.second if self.turned else self.first, self.worst)
 
     @property
@@ -52,7 +52,7 @@ class Checked:
 
     @property
     def limit(self) -> Fraction:
-        """What the promise allows the likelier world: e^ε·rarer + δ."""
+        """The largest chance that (ε, δ) allows for the worst event in the likelier world: e^ε·rarer + δ."""
         return Fraction(exp_decimal(self.epsilon)) * self.rarer + self.delta
 
 
@@ -67,7 +67,7 @@ class Needed:
 
 
 def needed(rows: int, people: int) -> Needed:
-    """The number of comparisons for tables of `people` rows, each one of `rows` different ones (thesis, Ex. 4.8)."""
+    """The number of comparisons for tables of `people` rows that take `rows` different values (thesis, Ex. 4.8)."""
     return Needed(comb(rows, 2), 2**rows, people * comb(rows, 2) * rows ** (people - 1))
 
 
@@ -87,8 +87,9 @@ def _of(chances: Chances, event: frozenset[int]) -> Fraction:
 
 
 def coin(times: int, flip: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
-    """A yes/no answer, flipped with chance `flip`, asked `times` times: the distribution of the number of “yes” if the
-    truth is yes, and if it is no. The number of “yes” is a sufficient statistic; the order says nothing more."""
+    """Whether (ε, δ) holds for a yes/no answer that is flipped with chance `flip` and asked `times` times. The two laws
+    are those of the number of “yes” if the truth is yes, and if the truth is no; the order of the answers says nothing
+    more."""
 
     def law(yes: Fraction) -> Chances:
         return tuple(comb(times, yeses) * yes**yeses * (1 - yes) ** (times - yeses) for yeses in range(times + 1))
@@ -97,7 +98,7 @@ def coin(times: int, flip: Fraction, epsilon: Fraction, delta: Fraction) -> Chec
 
 
 def bars(a: Fraction, b: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
-    """Two outcomes: “yes” with chance a in one world and b in the other."""
+    """Whether (ε, δ) holds for two outcomes: “yes” has chance a in one world and b in the other."""
     return check((a, 1 - a), (b, 1 - b), epsilon, delta)
 
 
@@ -106,8 +107,8 @@ CENTRE = 10
 
 
 def count(noise: Fraction, epsilon: Fraction, delta: Fraction) -> Checked:
-    """A count of 10 and one of 11 with discrete Laplace noise of scale 1/noise. The tails are added to the picture's
-    ends: P/Q is the same there, so no δ changes."""
+    """Whether (ε, δ) holds for a count of 10 and one of 11 with discrete Laplace noise of scale 1/noise. The tails are
+    added to the picture's ends: P/Q is the same there, so no δ changes."""
     ratio = Fraction(exp_decimal(-noise))
 
     def law(centre: int) -> Chances:

@@ -97,7 +97,7 @@ def valley() -> tuple[Floats, Floats]:
 
 
 def above(place: Place) -> float:
-    """A place's height above the lowest."""
+    """The height of a place above the lowest place."""
     curvature, lowest = valley()
     way = np.array(place) - lowest
     return float(way @ curvature @ way / 2)
@@ -120,7 +120,7 @@ def contours(shares: tuple[float, ...]) -> tuple[Place, float, list[tuple[float,
 
 
 def reach(within: str) -> tuple[float, float]:
-    """R and G of a set, as in the module's bound."""
+    """The bounds R and G of a set, as in the module's docstring."""
     return (2.0, 2.0) if within == "ball" else (2 * sqrt(2), 1 + sqrt(2))
 
 
@@ -154,7 +154,7 @@ def slopes(place: Place) -> npt.NDArray[np.int64]:
 
 
 def put_back(place: Place, within: str) -> Place:
-    """The nearest place in the set."""
+    """The place in the set that is nearest to a place."""
     if within == "box":
         return min(max(place[0], -1.0), 1.0), min(max(place[1], -1.0), 1.0)
     far = hypot(*place)
@@ -162,7 +162,8 @@ def put_back(place: Place, within: str) -> Place:
 
 
 def walk(settings: Settings, noise: Fraction | None, coins: Coins) -> Path:
-    """T steps; without noise if `noise` is None. The next step sees only the last place."""
+    """The path of T steps, with Gaussian noise of variance `noise` in each, or none. A step uses only the last
+    place."""
     length, here, out = step_size(settings), START, 0
     places = [here]
     for _ in range(settings.steps):
@@ -184,7 +185,7 @@ def down(place: Place) -> float:
 
 
 def bound(settings: Settings, noise: Fraction | None) -> float:
-    """A bound on the expected height of the average above the lowest place."""
+    """A bound on the expected height of the steps' average above the lowest place."""
     way, slope = reach(settings.within)
     length = step_size(settings)
     blur = 0.0 if noise is None else float(noise) / (FLATS * LATTICE) ** 2

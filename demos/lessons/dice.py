@@ -73,7 +73,8 @@ def figures(settings: Settings) -> Figures:
 
 
 def capped(people: Sequence[int], face: int) -> int:
-    """The score of a face as the median, capped at 0: an integer, as the tables here have an even number of people."""
+    """The score of a face as the median, capped at 0. It is an integer, as all tables here have an even number of
+    people."""
     half = sum(people) // 2
     return -max(0, half - min(sum(people[: face + 1]), sum(people[face:])))
 
@@ -83,7 +84,7 @@ def plain(people: Sequence[int], face: int) -> int:
 
 
 def law_of(people: Sequence[int], rate: Fraction, score: Score = capped) -> tuple[Decimal, ...]:
-    """Chances ∝ exp(rate·q), exactly."""
+    """The exact chance of each face, proportional to exp(rate·score)."""
     gaps = {face: -score(people, face) for face in range(len(people))}
     return tuple(laws.weighted(gaps, rate).chances.values())
 
@@ -99,7 +100,7 @@ def neighbours(people: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def moves(people: Sequence[int], score: Score) -> int:
-    """How far replacing one of these people moves a score."""
+    """The largest change of any face's score when one of these people is replaced."""
     faces = range(len(people))
     return max(abs(score(people, face) - score(other, face)) for other in neighbours(people) for face in faces)
 

@@ -4,8 +4,8 @@ The attacker knows the blood pressure b of one patient of `clinic`, a made-up ta
 asks for the number of patients with diabetes up to b − 1 and up to b: two prefix sums, whose difference is one
 diagnosis.
 
-*Exact answers* tell it. *Private answers* are counts with discrete Laplace noise of scale 1/ε; *again and again* he
-asks both until the rule of a practice ledger refuses, and takes the mean of the differences.
+*Exact answers* give the diagnosis. *Private answers* are counts with discrete Laplace noise of scale 1/ε; *again and
+again* he asks both counts until the rule of a practice ledger refuses, and takes the mean of the differences.
 
 **How often he is right.** With S the sum of the noise of k pairs (2k independent draws, signs aside) he says “has it”
 where the mean difference is above ½, and tosses a coin at ½. Either way he is right with chance
@@ -86,13 +86,14 @@ def run(settings: Settings, coins: Coins | None = None) -> Attack:
 
 
 def question(settings: Settings, edge: int) -> Count:
-    """The same question as on Ask: how many have diabetes, with a pressure of at most `edge`."""
+    """A count as on Ask: how many patients have diabetes and a pressure of at most `edge`."""
     where = [["diabetes", "in", ["yes"]], ["blood_pressure", "<=", edge]]
     return Count.build(facts(), {"where": where, "epsilon": settings.epsilon})
 
 
 def _admitted(rule: Rule, settings: Settings, wanted: int) -> tuple[int, Totals]:
-    """How many pairs the ledger's rule admits; half a pair is useless, and is not asked."""
+    """How many pairs of counts, of those wanted, the ledger's rule admits, and what they cost. Half a pair is never
+    asked."""
     price = cost(question(settings, settings.person).loss(), rule.alpha)
     totals = Totals.NOTHING
     for asked in range(wanted):
@@ -104,7 +105,8 @@ def _admitted(rule: Rule, settings: Settings, wanted: int) -> tuple[int, Totals]
 
 
 def right(scale: Fraction, pairs: int) -> float:
-    """Pr[S < k/2] + ½·Pr[S = k/2] for S the sum of 2k draws."""
+    """The chance that the attacker is right after this number of pairs: Pr[S < k/2] + ½·Pr[S = k/2], S the sum of 2k
+    draws."""
     half = pairs // 2
     above = sum_tail(scale, 2 * pairs, half)
     tie = sum_tail(scale, 2 * pairs, half - 1) - above if pairs % 2 == 0 else Decimal(0)

@@ -119,7 +119,8 @@ def counted(table: tuple[int, ...], ends: tuple[int, int]) -> tuple[int, ...]:
 
 
 def noisy(bars: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
-    """Discrete Laplace of scale 2/ε as a difference of two geometric draws; simulated, on a made-up table."""
+    """The bars plus discrete Laplace noise of scale 2/ε, simulated as differences of geometric draws: the table is made
+    up."""
     p = -math.expm1(-EPSILON / 2)
     plus, minus = rng.geometric(p, (2, BARS))
     return tuple((np.array(bars) + plus - minus).tolist())
@@ -129,8 +130,9 @@ Exact = tuple[tuple[int, int], tuple[int, ...]]  # an axis, and the bars before 
 
 
 def best_guess(first: Exact, second: Exact) -> float:
-    """½ + ½·(total variation distance) of two tables' releases. Different axes are always distinguishable. With equal
-    axes only the bars that differ matter, each moved by one, and their joint law is summed."""
+    """The chance of the best guess which of two tables was released: ½ + ½·(total variation distance). With different
+    axes the best guess is always right. With equal axes only the bars that differ matter, each by one, and their joint
+    law is summed."""
     if first[0] != second[0]:
         return 1.0
     shifts = [mine - other for mine, other in zip(first[1], second[1], strict=True) if mine != other]

@@ -102,9 +102,9 @@ def changed(size: int, films: int = len(FILMS)) -> int:
 
 
 def highest(scale: Fraction, gaps: tuple[int, ...] = GAPS) -> float:
-    """The chance that the first noisy bar is the highest, by how far each lies behind it, ties broken at random:
-    Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z < x+gap_j] + u·Pr[Z = x+gap_j]) du for noise Z. Gauss's rule gives the integral exactly,
-    for as many bars as there are films."""
+    """The chance that the first noisy bar is the highest, when the other bars lie `gaps` below; equal bars are ordered
+    at random. This is Σ_x Pr[Z=x]·∫₀¹ Π_j (Pr[Z < x+gap_j] + u·Pr[Z = x+gap_j]) du for noise Z. Gauss's rule gives the
+    integral exactly, for as many bars as there are films."""
     s = float(scale)
     reach = int(45 * s) + 2 + max(gaps) - min(gaps)  # the tail beyond is below e^-45
     xs = np.arange(-reach, reach + 1)

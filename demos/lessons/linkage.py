@@ -148,7 +148,8 @@ def shown(person: Person, detail: str) -> tuple[str, str, int]:
 
 
 def match(rows: Sequence[Person], roll: Sequence[Person], detail: str) -> dict[int, int]:
-    """Each row that fits exactly one voter, and that voter's place on the roll. In time linear in both."""
+    """By the index of each row that fits exactly one voter, the index of that voter on the roll. Its time is linear in
+    both."""
     voters: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
     for place, voter in enumerate(roll):
         voters[shown(voter, detail)].append(place)
@@ -188,7 +189,7 @@ def _made_up_patients(bars: Sequence[int], drawn: random.Random) -> list[Row]:
 
 
 def histogram(counts: tuple[int, ...], epsilon: Fraction, coins: Coins) -> tuple[int, ...]:
-    """A release of these counts by the question that Ask would ask of a column of labels."""
+    """These counts with the noise of the question that Ask uses for a column of labels."""
     labels = [str(at) for at in range(len(counts))]
     schema = Schema({"secret": Category(labels, unknown=labels[0], missing=labels[0])})
     facts = Facts("linkage", schema, Unit.rows(), "replace", sum(counts))
@@ -232,7 +233,7 @@ def _post(drawn: random.Random, viewer: Seen) -> tuple[tuple[int, int], ...]:
 
 
 def match_ratings(posts: Sequence[Sequence[tuple[int, int]]], table: Sequence[Seen]) -> dict[int, int]:
-    """Each name with a clearly leading row, and that row."""
+    """By the index of each name whose posts fit one row clearly best, the index of that row."""
     fans: defaultdict[int, list[int]] = defaultdict(list)
     for at, row in enumerate(table):
         for film in row.stars:
@@ -289,7 +290,8 @@ def _made_up_viewers(films: Sequence[int], bars: Sequence[int], drawn: random.Ra
 
 
 def of_sets(counts: tuple[int, ...], epsilon: Fraction, coins: Coins) -> tuple[int, ...]:
-    """Bars of a column of sets: a person with up to MOST_SEEN films moves up to twice as many of them."""
+    """These counts with the noise for a column of sets: a person with up to MOST_SEEN films moves up to twice as many
+    bars."""
     schema = Schema({"films": ItemSet([str(film) for film in range(len(counts))], at_most=MOST_SEEN)})
     facts = Facts("linkage", schema, Unit.rows(), "replace", VIEWERS)
     return tuple(Histogram.build(facts, {"column": "films", "epsilon": epsilon}).draw(counts, coins))

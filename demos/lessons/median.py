@@ -55,11 +55,11 @@ def question(settings: Settings) -> Median:
 
 
 def medians() -> tuple[int, int]:
-    """Medians of the seven before and after one changes."""
+    """The medians of the seven people before and after one person changes."""
     return int(median(BEFORE)), int(median(AFTER))
 
 
 def changed() -> int:
-    """The place of the person who changes."""
+    """The index of the person who changes, among the seven."""
     (place,) = (place for place, (before, after) in enumerate(zip(BEFORE, AFTER, strict=True)) if before != after)
     return place

@@ -3,7 +3,7 @@
 *Picture* (Ex. 3.2). Eight by eight pixels between 0 and 1, ρ(A, B) = Σ|a − b|: the diameter is 64, so every pixel gets
 Laplace noise of scale 64/ε (Ex. 4.9). Published, it hides that this picture and not another stands in the row.
 
-*Curve* (Ex. 3.4). What a household draws in each of 24 hours, between 0 and 4 kW. Noise of its own in every hour,
+*Curve* (Ex. 3.4). What a household draws in each of 24 hours, between 0 and 4 kW. Every hour gets noise of its own, of
 scale 24·4/ε: ε-DP in the same way.
 
 *Testing* (Ex. 4.2). For a mechanism with values in C([0, 1]) it is enough to test the events that look at finitely many

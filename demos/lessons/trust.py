@@ -39,7 +39,7 @@ def play(coins: Coins | None = None) -> Stages:
 
 
 def analysed(pile: tuple[int, ...]) -> tuple[int, float]:
-    """The number of ones, and the estimate, from the permuted messages and public numbers only."""
+    """The number of ones in the permuted messages, and the estimate from that number and public numbers."""
     total = sum(pile)
     return total, float(total - len(pile) // 2 * CHANCE)
 
@@ -56,6 +56,6 @@ class Settings:
 
 
 def errors(settings: Settings) -> dict[str, float]:
-    """The promise of each trust model, in people, 95 times in 100."""
+    """By trust model, the error that holds 95 times in 100, in people."""
     along = trust_models.along_people("count", 2, EPSILON, DELTA)
     return {model: dict(along[model])[settings.people] for model in SHOWN}

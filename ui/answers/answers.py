@@ -82,7 +82,7 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
 
 
 def _offer_picture(released: dp.Answer, key: str) -> None:
-    """Buttons that download the answer's picture, with its source in a caption."""
+    """Draw buttons that download the picture of an answer, with the answer's source in a caption."""
     short = released.receipt["charge"]["hash"][:8]
     question = say("answer.of", sentence=released.sentence, table=released.receipt["table"])
     source = say("answers.picture", question=question, receipt=short)
@@ -111,7 +111,7 @@ MOST_SEARCHED = 500
 
 
 def show_glance(table: dp.Table, entries: list[dp.Entry]) -> None:
-    """The newest of these answers, above the cards."""
+    """Draw a list of these answers, a line for each, above their cards; nothing if there are few."""
     if len(entries) < FEWEST:
         return
     lines = "".join(_line(table, entry) for entry in entries)
@@ -191,14 +191,15 @@ def _search(table: dp.Table, asked: int) -> list[dp.Entry] | None:
 
 
 def _text(entry: dp.Entry) -> str:
-    """What can be searched for: with the question's name, so that “histogram” finds bars."""
+    """The text in which a search looks for words. It has the question's name too, so that “histogram” finds bars."""
     question = dp.catalogue.get(str(entry.charge.claim.get("key")))
     name = "" if question is None else f"{question.card.noun} {question.card.title}"
     return f"{sentence_of(entry.charge)} {name} {history.outcome(entry)}".casefold()
 
 
 def _elsewhere(table: dp.Table) -> None:
-    """Links to the answers of the person's own tables, newest first: they may not know which table they asked."""
+    """Draw links to the answers about the person's other tables, newest table first: a person may not know which table
+    they asked."""
     names = [name for name, _ in workspace().names() if name != table.name]
     for name in names[::-1][:MOST_TABLES]:
         # No page link: one to the current page would not change the address.
@@ -235,7 +236,7 @@ _STYLE = sheet("answers/answers")
 
 
 def show_years(table: dp.Table) -> None:
-    """Pick another table with some of the same columns."""
+    """Draw a picker for another table with some of the same columns, and the comparison of both tables' answers."""
     others = _years_others(table)
     if not others:
         return
@@ -277,7 +278,8 @@ def _years_compared(table: dp.Table, other: dp.Table) -> None:
 
 
 def _years_doubts(answers: Iterable[dp.Answer]) -> list[str]:
-    """The doubts of paid checks about either table's answers: a difference is no more certain than they are."""
+    """A sentence for each of these answers that a paid check doubts: the difference is no more certain than its
+    answers."""
     found = []
     for given in answers:
         if note := answer_notes.fits_of_answer(given).in_short(given.query):
@@ -286,7 +288,8 @@ def _years_doubts(answers: Iterable[dp.Answer]) -> list[str]:
 
 
 def _years_row(pair: AcrossTables, given: dp.Answer | None, heads: Sequence[str]) -> tuple[str, ...]:
-    """Each cell begins with its column's head, which a narrow screen shows in place of the heads."""
+    """The cells of one comparison. Each begins with the head of its column, which a narrow screen shows in place of the
+    heads."""
     part = pair.part if given is None else given.query.shown().get(pair.part, pair.part)
     asked = f"{pair.question}: {part}" if part else pair.question
     question = Html(escape(asked) + _years_picture(pair))
@@ -300,7 +303,7 @@ def _years_row(pair: AcrossTables, given: dp.Answer | None, heads: Sequence[str]
 
 
 def _years_picture(pair: AcrossTables) -> str:
-    """Two ranges on one line, the other table's above: only what was released."""
+    """HTML with two ranges on one line, the other table's above this table's: only what was released."""
     first, second = pair.first.stated, pair.second.stated
     low, high = min(first.low, second.low), max(first.high, second.high)
     wide = (high - low) or Fraction(1)

@@ -1,4 +1,4 @@
-"""Picked values, and how they compare: free, in one claim with everything that could be picked."""
+"""Picked values of answers, and how they compare: free. The stated chance covers everything that could be picked."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ def shortened(names: Sequence[str]) -> tuple[list[str], str]:
 
 
 def printed_figure(stated: Stated) -> tuple[str, str, str]:
-    """A value and its interval."""
+    """A value and the two ends of its interval as texts."""
     low, high = down(stated.low, _GRAIN), up(stated.high, _GRAIN)
     value = rounded(down(stated.value, _GRAIN), low, high)  # type: ignore[arg-type]
     return value, *rounded_range(low, high)  # type: ignore[arg-type]
 
 
 class Words:
-    """A comparison in words; `names` are the names of its picks."""
+    """The sentences of a comparison, with the names of the values that were picked."""
 
     def __init__(self, comparison: Comparison, picked: Sequence[Named], table: str, question: str = "") -> None:
-        """`question` is the common one, if all are parts of one answer."""
+        """`question` is the question that all picks share if they are parts of one answer, else empty."""
         self.comparison, self.picked, self.table_name, self.question = comparison, list(picked), table, question
         self.names = [named.name for named in picked]
 
@@ -87,7 +87,7 @@ class Words:
         return say("compare.above", first=first, second=second, value=value, low=low, high=high, unit=self._unit(value))
 
     def _unit(self, value: str) -> str:
-        """The unit of a difference or a sum."""
+        """The unit of a difference or a sum in words; `value` is the number as printed."""
         first = self.comparison.picks[0]
         kind, column, _ = first.unit
         if first.measure and not first.day:
@@ -96,13 +96,14 @@ class Words:
         return say(code, **({"column": column} if kind == "column" and not first.day else {"value": value}))
 
     def notes(self) -> list[str]:
-        """How the cells behind the values fit: once if all are the same, else with each name."""
+        """The notes of checks on the picked values: once if all have the same notes, else each with the name of its
+        value."""
         if len({named.notes for named in self.picked}) == 1:
             return list(self.picked[0].notes)
         return [say("compare.note", name=named.name, note=note) for named in self.picked for note in named.notes]
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was computed, and the results."""
+        """What was computed, with each result: the difference or ratio of each pair, and the sum."""
         rows = []
         for pair, name in zip(self.comparison.pairs, self.names[1:], strict=True):
             rows += self._pair(pair, self.names[0], name)
@@ -130,7 +131,7 @@ class Words:
         return f'<div class="scroll" tabindex="0"><table class="plain compared">{rows}</table></div>'
 
     def claim(self) -> str:
-        """How often it holds, for what, and what it does not say."""
+        """A sentence: with which chance all ranges hold, for which comparisons, and what it does not say."""
         code = "compare.claim"
         if self.comparison.alone:
             code = "compare.claim_alone" if self.comparison.answers == 1 else "compare.claim_bought"
@@ -139,7 +140,7 @@ class Words:
         return f"{claim} {say('compare.twice')}" if twice else claim
 
     def beyond(self) -> str:
-        """For two picks: their difference among all such people, of whom the table holds a random sample."""
+        """For two picks, a sentence on their difference in the larger group; empty if a table is no random sample."""
         return beyond_words(*self.comparison.picks) if len(self.comparison.picks) == FEWEST else ""
 
     def sentence(self) -> str:
@@ -167,7 +168,7 @@ def _picks() -> list[Pick]:
 
 
 def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
-    """Pick values of an answer to compare; nothing if it has none."""
+    """Draw the picker of an answer's values; nothing if none of them can be compared."""
     if entry.charge.table != table.name or not offers(answer.query, answer.value, answer.interval):
         return
     request, names = entry.charge.request, answer.query.shown()
@@ -198,7 +199,7 @@ def pick(table: dp.Table, entry: dp.Entry, answer: dp.Answer) -> None:
 
 
 def _chosen(request: str, key: str) -> None:
-    """Store the picked values of one answer. The other picks keep their order."""
+    """Store which values of one answer are picked. The picks of other answers keep their order."""
     if not held(key):
         return
     st.session_state[_LAST] = request
@@ -214,8 +215,8 @@ def clear() -> None:
 
 
 def show(table: dp.Table, entries: Sequence[dp.Entry]) -> None:
-    """Draw the top of the page. Nothing is picked: how to compare. Else the comparison, unless it stands lower on the
-    page, beside the answer of the last pick."""
+    """Draw the top of the page: how to compare if nothing is picked, else the comparison. If the last pick was from one
+    of these entries, the comparison stands lower on the page, beside that answer."""
     if not _picks():
         st.html(f'<p class="muted" id="compare">{escape(say("answers.compare_how"))}</p>')
     elif _beside() not in [entry.charge.request for entry in entries]:
@@ -223,7 +224,8 @@ def show(table: dp.Table, entries: Sequence[dp.Entry]) -> None:
 
 
 def _beside() -> str | None:
-    """The answer that was picked from last: the comparison opens there, next to the click."""
+    """The request of the answer that was picked from last, beside which the comparison stands; None without such a
+    pick."""
     last = st.session_state.get(_LAST)
     return last if any(asked == last for asked, _ in _picks()) else None
 
@@ -265,7 +267,7 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
 
 
 def beyond_words(first: Comparable, second: Comparable) -> str:
-    """The difference of two figures among all such people, if both are of random samples."""
+    """A sentence on the difference of two figures in the larger group; empty unless both tables are random samples."""
     found = beyond_difference(first, second)
     if found is None:
         return ""
@@ -277,7 +279,8 @@ def beyond_words(first: Comparable, second: Comparable) -> str:
 
 
 def _named(table: dp.Table) -> tuple[list[Named], str]:
-    """The picked values that are in this table's ledger, each with its own name, and their common question."""
+    """The picked values that are in this table's ledger, each with a name, and the question if all are from one
+    answer."""
     wanted: dict[str, list[str]] = {}
     for request, part in _picks():
         wanted.setdefault(request, []).append(part)
@@ -293,7 +296,8 @@ def _named(table: dp.Table) -> tuple[list[Named], str]:
 
 
 def _figures(table: dp.Table, request: str, parts: list[str]) -> dict[str, tuple[dp.Answer, Comparable]]:
-    """An answer's figures by part; empty if it is not one of this table under this budget."""
+    """The answer and the figure for each of these parts; empty if the request is not of this table and its present
+    budget."""
     entry = workspace().ledger.find(request)
     if entry is None or (entry.charge.table, entry.charge.budget) != (table.name, table.budget.id):
         return {}

@@ -1,6 +1,6 @@
 """A report for Word: chosen answers with pictures and ranges, what was counted, the method, receipts in an appendix.
 
-It comes from the ledger and the declaration alone, and spends nothing. Pictures are PNG of what was released
+The report comes from the ledger and the declaration alone, and spends nothing. Pictures are PNG of what was released
 (ui/pictures/png.py). Which answers, their order and their headings are chosen on the page before.
 """
 
@@ -63,7 +63,7 @@ class Finding:
 
 
 def show(table: dp.Table) -> None:
-    """Name, order and choose the findings where they are read, then download."""
+    """Draw the report on the page, where a person names, orders and picks its findings; then the downloads."""
     offered = {one.request_id: one for one in fit_for_report(table)}
     if not offered:
         st.html(f"<p>{say('word.none')}</p>")
@@ -108,7 +108,8 @@ def show(table: dp.Table) -> None:
 
 
 def _heading(table: dp.Table, answer: dp.Answer, number: int, chosen: list[str]) -> str:
-    """The heading to type, with the buttons that move or leave out its finding."""
+    """Draw the field for a finding's heading, with buttons that move the finding or leave it out. Returns the
+    heading."""
     kept = st.session_state.setdefault(f"word-headings-{table.name}", {})  # a page change drops a field's own value
     key = f"word-heading-{current()}-{answer.receipt['charge']['hash'][:16]}"
     st.session_state.setdefault(key, kept.get(answer.request_id, answer.sentence))
@@ -163,7 +164,7 @@ def fit_for_report(table: dp.Table) -> list[dp.Answer]:
 
 
 def _today() -> str:
-    """The day where the reader is: in the evening it may be tomorrow in UTC."""
+    """The reader's day as 2026-11-19: in the evening UTC may be a day ahead."""
     behind = st.context.timezone_offset or 0
     return (datetime.now(UTC) - timedelta(minutes=behind)).date().isoformat()
 
@@ -175,7 +176,7 @@ def _written(at: str) -> str:
 
 
 def _pictures(answer: dp.Answer) -> list[str]:
-    """The picture of an answer as SVG; none for one that is a name, or says nothing."""
+    """The picture of an answer as SVG in a list; an empty list for a name, or an answer that says nothing."""
     return png.standalone(report.picture(answer))[:1]
 
 
@@ -186,7 +187,7 @@ def _head(table: dp.Table, title: str, today: str) -> str:
 
 
 def _section(number: int, finding: Finding) -> str:
-    """A finding as on the page and in print. Its table pastes into a spreadsheet as a table."""
+    """A finding as HTML, for the page and for print. Pasted into a spreadsheet, its table stays a table."""
     answer = finding.answer
     parts = [f'<section><h2 class="typed">{number}. {escape(finding.heading)}</h2>']
     parts += [f"<p><i>{escape(answer.sentence)}</i></p>"] if finding.renamed else []
@@ -203,7 +204,7 @@ def _section(number: int, finding: Finding) -> str:
 
 
 def _last_sections(table: dp.Table, findings: Sequence[Finding]) -> str:
-    """What was counted, the method, the receipts."""
+    """The last sections as HTML: what was counted, the method, the receipts."""
     parts = []
     for heading, lines in (("word.counted", counted(table, findings)), ("word.method", method(table))):
         parts.append(
@@ -215,7 +216,7 @@ def _last_sections(table: dp.Table, findings: Sequence[Finding]) -> str:
 
 
 def document(table: dp.Table, title: str, findings: Sequence[Finding], head: tuple[int, str], today: str) -> bytes:
-    """The report as a Word file. `head`: the chain's last row; `today`: the reader's day, as 2026-11-19."""
+    """The report as a Word file. `head` is the chain's last row, `today` the reader's day as 2026-11-19."""
     import docx
     from docx.oxml.ns import qn
     from docx.shared import Cm, Pt, RGBColor
@@ -283,7 +284,8 @@ def _page_numbers(paper: Any) -> None:
 
 
 def _finding(paper: Any, number: int, finding: Finding) -> None:
-    """The sentence and its picture stay on one page; notes and figures may follow overleaf, so that pages fill."""
+    """Add a finding to the Word file. Its sentence and picture stay on one page; its notes and figures may follow
+    overleaf, so that pages fill."""
     from docx.shared import Cm
 
     answer = finding.answer
@@ -314,7 +316,8 @@ def _finding(paper: Any, number: int, finding: Finding) -> None:
 
 
 def _figures(paper: Any, answer: dp.Answer) -> None:
-    """The figures with their ranges, for all such people too, as a table of Word."""
+    """Add the figures of an answer with their ranges, and with ranges for the larger group if there are any, as a
+    table."""
     names, query, wider = answer.query.shown(), answer.query, answer.population
     labels = list(islice(answer.value, MOST_ROWS))
     heads = [say(f"answer.column.{column}") for column in ("label", "value", "range")]
@@ -356,7 +359,8 @@ def _figures(paper: Any, answer: dp.Answer) -> None:
 
 
 def counted(table: dp.Table, findings: Sequence[Finding]) -> list[str]:
-    """Whom the table holds, and which columns were used. How each was cut stands beside its finding."""
+    """Sentences: whose rows the table holds, how many people, and which columns were used. How a column was cut stands
+    beside each finding."""
     unit = table.facts.unit
     code = "report.unit.rows" if unit.id_column is None else "report.unit.column"
     lines = [say(code, column=unit.id_column, most=unit.at_most)]
@@ -368,7 +372,8 @@ def counted(table: dp.Table, findings: Sequence[Finding]) -> list[str]:
 
 
 def method(table: dp.Table) -> list[str]:
-    """Half a page: what the noise protects, what ranges say, how much of the allowance is used."""
+    """The method in sentences, about half a page: what the noise protects, what ranges say, how much of the allowance
+    is used."""
     meter = table.meter()
     facts = {"epsilon": up(meter.spent_epsilon, 10**4), "delta": power_of_ten(meter.delta_now)}
     terms = say("meter.terms", epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
@@ -408,7 +413,8 @@ def _receipts(paper: Any, table: dp.Table, findings: Sequence[Finding], head: tu
 
 
 def _together(table: dp.Table, chosen: Sequence[dp.Answer]) -> str:
-    """What these answers and their checks cost together, and whether that is less than the sum; empty for one alone."""
+    """A sentence: what these answers and their checks cost together, and whether that is less than the sum of their
+    costs; empty for one cost alone."""
     bought = {check.charge.request: check for one in chosen for check in table.checks_of(one.request_id)}
     checks = [answer for check in bought.values() if (answer := workspace().answer_of(check)) is not None]
     rule = table.budget.rule

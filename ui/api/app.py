@@ -32,7 +32,7 @@ Reply = tuple[int, Json, Headers]
 
 
 class ApiApp:
-    """An ASGI app. It opens the workspace when first needed."""
+    """An ASGI app. It opens the workspace at the first request that needs it."""
 
     visits: type[Visit] = Visit
 
@@ -84,8 +84,8 @@ class ApiApp:
         return 200, await run(lambda: verb.does(visit, given), lang), []
 
     async def _heavy(self, work: Callable[[], T], visit: Visit, lang: str, patience: float = 0.0) -> T:
-        """Slow work, on its own threads, with a few jobs at once for each person. More are refused after `patience`
-        seconds."""
+        """The result of slow work, done on threads of its own, a few jobs at once for each person. If a person has
+        more, the request waits up to `patience` seconds and is then refused."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience
         while not self._limits.begin(visit.person):
@@ -98,7 +98,8 @@ class ApiApp:
         return await asyncio.shield(task)  # a client that disconnects does not free a thread
 
     def _limit(self, visit: Visit, scope: Scope, kind: str = "request") -> None:
-        """By person, and not by the address in `scope`, which colleagues share and one person may change."""
+        """Count a request against the limit of its person. Colleagues may share an address, and one person may change
+        it."""
         self._limits.take(visit.person, kind)
 
     def _visit(self, shown: str) -> Visit:

@@ -35,7 +35,7 @@ _LARGEST = 10**LONGEST_NUMBER
 
 
 def header(scope: Mapping[str, Any], wanted: bytes) -> str:
-    """A header's value; "" if it is missing or repeated."""
+    """The value of a header; "" if the header is missing or repeated."""
     values = [value for name, value in scope["headers"] if name.lower() == wanted]
     return values[0].decode("latin-1").strip() if len(values) == 1 else ""
 
@@ -123,7 +123,7 @@ _STATUS = {code: status for status, codes in _CODES.items() for code in codes.sp
 
 
 async def run(work: Callable[[], T], lang: str, heavy: bool = False) -> T:
-    """Run on the API's own threads, so that pages never wait."""
+    """The result of `work`, done in this language on the API's own threads, so that pages never wait."""
 
     def speak() -> T:
         with speaking(lang):
@@ -133,7 +133,8 @@ async def run(work: Callable[[], T], lang: str, heavy: bool = False) -> T:
 
 
 async def complaint(send: Send, error: Exception, lang: str) -> AllowanceError:
-    """Answer with the error. An unexpected error's text stays out, because it may hold a value."""
+    """Send the error as the answer, and return what was sent. The text of an unexpected error is never sent: it may
+    hold a value."""
     if not isinstance(error, AllowanceError):
         _log.error("the door failed: %s", type(error).__name__)
     shown = error if isinstance(error, AllowanceError) else AllowanceError("door.failed")

@@ -1,6 +1,6 @@
 """Server metrics for operators: `/metrics`, as OpenMetrics text.
 
-They count this process's questions, refusals and pages. None is about a table or a person, and none comes from a
+Metrics count this process's questions, refusals and pages. None is about a table or a person, and none comes from a
 private value: a question counts when it is submitted, not when it ends. Only pages are timed, in a few wide bins and
 without their sum. The text changes four times a minute, so that frequent requests cannot time a release. Failures after
 a charge are in the ledger and the log, not here.
@@ -39,12 +39,12 @@ class Counters:
         self._requests, self._refused = 0, Counter[str]()
 
     def page(self, seconds: float) -> None:
-        """A page was drawn completely."""
+        """Count a page that was drawn completely, and the seconds that it took."""
         with self._lock:
             self._pages[bisect_left(SECONDS, seconds)] += 1
 
     def request(self) -> None:
-        """An API request, counted before its answer, which may wait for a release."""
+        """Count an API request. It is counted before its answer, which may wait for a release."""
         with self._lock:
             self._requests += 1
 

@@ -129,7 +129,7 @@ def _answers() -> JsonObject:
 
 
 def _record(kind: type) -> JsonObject:
-    """The fields of an engine record, by their declared types."""
+    """The OpenAPI schema of an engine record, from the declared types of its fields."""
     properties: JsonObject = {}
     for field in fields(kind):
         name, _, more = str(field.type).partition(" | ")

@@ -1,4 +1,4 @@
-"""The API's answers as JSON. Exact numbers are texts: a decimal if that is exact, else p/q ("1/3"). An answer's values,
+"""The API's answers as JSON. Exact numbers are texts: a decimal if one is exact, else p/q ("1/3"). An answer's values,
 interval and promise look as in its receipt."""
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def meter(record: Meter) -> JsonObject:
 
 
 def answer(released: Answer, notes: Sequence[str] = ()) -> JsonObject:
-    """An answer as JSON. `notes`: what paid checks say against its columns, and what was declared anew since."""
+    """An answer as JSON. `notes` are sentences: what paid checks say against its columns, and what was declared anew
+    since."""
     return {
         "request": released.request_id,
         "table": released.receipt["table"],
@@ -95,7 +96,7 @@ def job(state: Job, notes: Sequence[str] = ()) -> JsonObject:
 
 
 def look(released: Look) -> JsonObject:
-    """Every column's bars in a first look, each with its interval."""
+    """By column, all bars of a first look with their intervals, as JSON."""
     return {column: [_figure(bar) for bar in released.bars(column)] for column in released.columns}
 
 
@@ -117,7 +118,7 @@ def _reading(reading: Meaning) -> JsonObject:
 
 
 def _way(way: WayOut) -> JsonObject:
-    """A way out of a refusal, with the question to ask instead or the column's new declaration."""
+    """A way out of a refusal as JSON, with the question to ask instead or the column's new declaration."""
     shown: JsonObject = {"kind": way.kind, "column": way.column, "words": way.words()}
     shown |= {} if way.query is None else {"question": way.query.describe()}
     return shown | ({} if way.schema is None else {"declared": way.schema[way.column].as_json()})

@@ -1,8 +1,8 @@
 """The API's verbs, named like those of the Python interface. Addresses, input checks and the OpenAPI description all
 come from the table `VERBS`. No verb returns rows, and no GET spends.
 
-A `Visit` is a person's workspace, limited to their token. Every verb asks it for its table, so a table outside the
-token is refused like one that does not exist, before anything else happens.
+A `Visit` is a person's workspace, limited to their token. Every verb gets its table from the visit, so a table outside
+the token is refused like one that does not exist, before anything else happens.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Asked:
                 self._known.popitem(last=False)
 
     def drop(self, person: str, request: str) -> None:
-        """The question was refused, so its id is free."""
+        """Forget the question of a request id. The question was refused, so the id is free."""
         with self._lock:
             self._known.pop((person, request), None)
 
@@ -78,7 +78,7 @@ class Visit:
         return [name for name in seen if self.token.covers(name)]
 
     def charged(self, request: str, table: str, digest: str) -> bool:
-        """Was this question charged under this request id? Refuses if another one was."""
+        """Was this question charged under this request id? Refuses the id if another question was charged under it."""
         entry = self.face.ledger.find(request)
         if entry is None:
             return False
@@ -87,7 +87,7 @@ class Visit:
         return True
 
     def job(self, request: str) -> Job:
-        """The person's job on a table of the token; any other is unknown."""
+        """The person's job with this request id, on a table of the token. Refuses every other id as unknown."""
         job = self.face.job(request)
         table = self.asked.table_of(self.person, request)
         if table is None and (entry := self.face.ledger.find(request)) is not None:
@@ -119,7 +119,8 @@ ANYWAY = Field("anyway", "boolean", required=False)  # ask about the cells that 
 
 @dataclass(frozen=True)
 class Verb:
-    """`does` gives the answer. With `shows`, it submits a job, which the API then waits for; `shows` serializes it."""
+    """One verb of the API. `does` computes its answer. If `shows` is given, `does` only submits a job; the API waits
+    for the job, and `shows` turns it into JSON."""
 
     method: str
     name: str
@@ -136,7 +137,7 @@ class Verb:
 
 
 def read(verb: Verb, sent: JsonObject) -> Given:
-    """The sent fields, each known and of its kind."""
+    """The fields that a program sent to a verb, once each is known and of the right kind; else a refusal."""
     known = {field.name: field for field in verb.fields}
     if strange := sorted(sent.keys() - known.keys()):
         raise AllowanceError("door.unknown", field=strange[0][:60], fields=list(known))
@@ -167,7 +168,8 @@ def _table(visit: Visit, given: Given) -> Json:
 
 
 def _declaration(visit: Visit, given: Given) -> Json:
-    """What is declared about the table, as the file that its page downloads; `Declaration.read` reads it."""
+    """What is declared about the table, as JSON: the file that the table's page downloads and `Declaration.read`
+    reads."""
     return visit.table(given["table"]).declaration().as_json()
 
 
@@ -187,7 +189,7 @@ def _preview(visit: Visit, given: Given) -> Json:
 
 
 def _read(visit: Visit, given: Given) -> Json:
-    """What a typed text means. A text that is not clear is refused, with its readings."""
+    """What a typed text means, as a question. A text that is not clear is refused, with its possible meanings."""
     return serialize.asked(visit.table(given["table"]).read(given["text"]))
 
 
@@ -201,7 +203,8 @@ def _job(visit: Visit, given: Given) -> Json:
 
 
 def _notes(visit: Visit, answer: Answer) -> list[str]:
-    """What stands beside this answer on a page: doubts of paid checks, and what was declared anew since."""
+    """The notes that a page shows beside this answer: doubts of paid checks, and what was declared anew since. Empty if
+    the table is gone."""
     try:
         table = visit.table(answer.receipt["table"])
     except AllowanceError:  # it is gone
@@ -214,7 +217,8 @@ def shown(visit: Visit, job: Job) -> JsonObject:
 
 
 def _ask(visit: Visit, given: Given, key: str | None = None) -> Json:
-    """Submit the question: charged and drawn in the background, once per request id, with checks as on the pages."""
+    """Submit the question, once per request id, with checks first as on the pages; returns the request id. The question
+    is charged and drawn in the background."""
     request = read_request(given["request"])
     table, query = _question(visit, given, key)
     visit.asked.note(visit.person, request, table.name, query.digest())
@@ -257,7 +261,8 @@ BY_NAME = {verb.name: verb for verb in VERBS}
 
 
 def find(inner: str) -> tuple[Verb | None, Given]:
-    """The verb of an address below /api/v1, and the parameter in the address."""
+    """The verb of an address below /api/v1, and the parameter in the address; None and nothing if there is no such
+    verb."""
     name, _, rest = inner.partition("/")
     verb = BY_NAME.get(name)
     if verb is None or bool(rest) != bool(verb.in_path):

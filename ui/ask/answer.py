@@ -91,7 +91,7 @@ _ALT_POINTS = 5  # of a curve, named in its alternative text
 
 
 def curve_standing(answer: dp.Answer) -> str:
-    """The curve as a standalone SVG."""
+    """The curve of an answer as a standalone SVG."""
     query = answer.query
     xs, heights, lows, highs = traced_curve(query, answer.value, answer.interval)
     titles = query.answer_column, upright(query)
@@ -102,8 +102,8 @@ Traced = tuple[list[Any], list[float], list[float], list[float]]
 
 
 def traced_curve(query: dp.Query, value: dict[str, Any], interval: Any) -> Traced:
-    """The x values, the heights, and the band. A synthetic column runs from 0 to 100 %. Where its number of rows is not
-    public, its band is the one for the declared size."""
+    """The x values, the heights, and the lower and upper ends of the band. The heights of a synthetic column run from 0
+    to 100 %. If the number of rows is not public, the band of such a column is the one for the declared size."""
     column = query.facts.schema.ordered(query.answer_column)
     heights = [float(height) for height in value.values()]
     xs: list[Any] = [name if isinstance(column, dp.Date) else float(Fraction(name)) for name in value]
@@ -164,8 +164,8 @@ def show_groups(answer: dp.Answer, alt: str, key: str) -> None:
 
 
 def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
-    """By part, the ranges for all such people on the answer's own axis: percentages of everybody become numbers of
-    people, averages become sums. Empty where they cannot be drawn there."""
+    """By part, the range for the larger group on the axis of the answer: percentages of everybody become numbers of
+    people, averages become sums. Empty where such ranges cannot be drawn on that axis."""
     found, kind, people = answer.population, answer.query.answer_kind, answer.query.facts.people
     if found is None or kind == "label" or found == answer.interval:
         return {}
@@ -182,7 +182,7 @@ def beyond_drawn(answer: dp.Answer) -> dict[str, tuple[Any, Any]]:
 
 
 def beyond_legend(answer: dp.Answer) -> str:
-    """What the two ranges in a picture stand for; empty if there is only one."""
+    """A sentence: what the two ranges in a picture stand for; empty if the picture has only one range."""
     if not beyond_drawn(answer) or answer.query.answer_kind == "board":  # the board's pictures bring theirs
         return ""
     bars = isinstance(answer.value, dict) and from_zero(answer.query)
@@ -190,7 +190,7 @@ def beyond_legend(answer: dp.Answer) -> str:
 
 
 def faint_names(answer: dp.Answer) -> set[str]:
-    """The names of the groups that may be zero."""
+    """The names of the groups that may be zero, in the reader's language."""
     ranges, names = answer.interval or {}, answer.query.shown()
     return {names.get(label, label) for label in answer.value if answer.query.maybe_none(ranges.get(label), label)}
 
@@ -202,7 +202,8 @@ def _crossed(answer: dp.Answer) -> bool:
 
 
 def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
-    """The parts to draw, in order. Draws switches that sort them and hide leftovers, and a note on the hidden ones."""
+    """The parts to draw, in order. Also draws a switch that sorts them, one that hides leftover parts, and a note on
+    hidden parts."""
     query, labels = answer.query, list(answer.value)
     leftovers = set(query.leftovers())
     with st.container(horizontal=True):
@@ -221,7 +222,7 @@ def _shown_labels(answer: dp.Answer, key: str, sortable: bool) -> list[str]:
 
 
 def _number(value: Any) -> Any:
-    """The number to sort by. A day becomes the number YYYYMMDD."""
+    """The number by which a value is sorted. A day becomes the number YYYYMMDD."""
     return value if not isinstance(value, str) else int(value.replace("-", ""))
 
 
@@ -338,7 +339,7 @@ def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:
 
 
 def protects(code: str, query: dp.Query) -> str:
-    """What the promise protects: one row of a person, or all rows of a person."""
+    """A sentence: what the noise protects, one row or all rows of a person. `code` begins the key of the message."""
     most = query.facts.unit.at_most
     return say(f"{code}.{query.facts.relation}{'_each' if most > 1 else ''}", most=most)
 
@@ -367,7 +368,7 @@ def _zoom(key: str) -> str:
 
 
 def _zooms(answer: dp.Answer) -> bool:
-    """Does the answer's picture have more than one figure to look at closely?"""
+    """Does the answer have a picture with more than one figure, which a reader may want to see closely?"""
     if answer.value == {} or answer_notes.says_nothing(answer):
         return False
     bars = isinstance(answer.value, dict) and not answer.query.own_scales
@@ -418,8 +419,8 @@ def _charted(answer: dp.Answer, key: str) -> None:
 
 
 def strips_html(answer: dp.Answer) -> str:
-    """A figure for each of several columns: a mark with its range, on the declared range of the column. They are plain
-    boxes, because Streamlit removes drawings from its HTML."""
+    """HTML with a figure for each of several columns: a mark with its range, on the declared range of the column. The
+    strips are plain boxes, because Streamlit removes drawings from its HTML."""
     query, names, rows = answer.query, answer.query.shown(), ""
     for part, value in answer.value.items():
         low, high = answer.interval[part]
@@ -454,7 +455,7 @@ def _found(answer: dp.Answer, key: str) -> None:
 
 
 def found_html(answer: dp.Answer) -> str:
-    """What was found about each of several columns."""
+    """HTML with what was found about each of several columns."""
     query: Any = answer.query
     items = "".join(f"<li>{escape(draft.words())}</li>" for draft in query.drafts(answer.value, answer.interval))
     return f'<ul class="found">{items}</ul>'
@@ -483,7 +484,7 @@ def figures(answer: dp.Answer, key: str) -> None:
 
 
 def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
-    """A table with the figures of these labels, or of all."""
+    """An HTML table with the figures of these labels, or of all labels, and their ranges."""
     rows, names = [], answer.query.shown()
     for label in answer.value if labels is None else labels:
         ends = answer.interval[label] if answer.interval else None
@@ -508,7 +509,7 @@ def bars_table(answer: dp.Answer, labels: Iterable[str] | None = None) -> str:
 
 
 def beyond_column(answer: dp.Answer) -> str:
-    """The heading of the ranges for all such people."""
+    """The heading of the table column with the ranges for the larger group."""
     return say(f"sample.column.{'all_percent' if answer.query.answer_kind in ('count', 'board') else 'all'}")
 
 
@@ -525,7 +526,7 @@ def not_adding() -> str:
 
 
 def receipt(answer: dp.Answer, key: str, more: Callable[[], None] = lambda: None) -> None:
-    """Draw a folded section: what the answer protects, its receipt, and its files, with `more` of them."""
+    """Draw a folded section: what the answer protects, its receipt, and its files. `more` draws further files."""
     with fields.details(say("receipt.open"), f"details-{key}") as drawn:
         if drawn:
             _receipt(answer, key, more)
@@ -556,7 +557,8 @@ def _receipt(answer: dp.Answer, key: str, more: Callable[[], None]) -> None:
 
 
 def odds_words(answer: dp.Answer, rule: filter.Rule | None = None) -> str:
-    """ε and δ of this answer alone, under the rule of its budget, and what they can do to a suspicion."""
+    """A sentence: ε and δ of this answer alone, under the rule of its budget, and how far the answer may change a
+    suspicion."""
     rule = rule or workspace().ledger.budget(answer.receipt["budget"]).rule
     epsilon, delta = filter.alone(rule, cost(answer.query.loss(), rule.alpha))
     return fields.odds_of_answer(epsilon, delta, answer.query.facts.relation)
@@ -577,7 +579,7 @@ def _full(answer: dp.Answer) -> str:
 
 
 def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
-    """The question, the headline, how far the truth may be, and what was cut."""
+    """HTML: the question, the headline, how far the truth may be, and what was cut."""
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
     lost = f"<p>{escape(lacks)}</p>" if (lacks := not_kept(answer, _follows(answer))) else ""
@@ -586,7 +588,7 @@ def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
 
 
 def card_notes(answer: dp.Answer) -> list[str]:
-    """What a reader of the answer must know beside its range: what was lost, cut or doubted."""
+    """Sentences that a reader of the answer needs besides its range: what was lost, cut or doubted."""
     notes = [not_kept(answer, _follows(answer)), edges(answer), *answer_notes.fit_lines(answer)]
     return [note for note in (*notes, answer_notes.cut_words(answer.query), cut_rows(answer)) if note]
 
@@ -603,7 +605,7 @@ def card_sentence(answer: dp.Answer) -> str:
 
 
 def _follows(answer: dp.Answer) -> Collection[str]:
-    """The columns of a synthetic table whose values follow another answer; none while its rows are missing."""
+    """The columns of a synthetic table whose values follow another answer; none until the table's rows are computed."""
     if answer.query.makes_rows != "fitted":
         return ()
     try:

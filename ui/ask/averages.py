@@ -27,7 +27,8 @@ _DRAWN = {  # colour and stroke of each way
 
 
 def pickers(offered: list[str], given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """The columns; under *more* the largest distance of a row from the middle."""
+    """Draw a picker of columns and, under *more*, a field for the largest distance of a row from the middle. Returns
+    the chosen parameters."""
     wanted, most = given.get("columns"), min(len(offered), MOST_COLUMNS)
     now = [name for name in wanted if name in offered] if isinstance(wanted, list) else offered[:3]
     label, note = say("form.numbers"), say("form.numbers_help", most=MOST_COLUMNS)
@@ -58,8 +59,8 @@ def _share(typed: str) -> str:
 
 
 def note(table: dp.Table, usual: dp.Query, taken: dp.Query) -> None:
-    """The accuracy of each way of adding noise at this price, in words and by the number of columns. Computed only when
-    the expander is opened: the cheapest way is used anyway."""
+    """Draw an expander with the accuracy of each way of adding noise at this price, in words and by the number of
+    columns. This is computed only when the expander is opened: the cheapest way is used anyway."""
     if not usual.several_ways:
         return
     with st.expander(say("ways.title"), key="ask-ways", on_change="rerun") as looked:

@@ -1,7 +1,7 @@
-"""The question box: one line above the form of Ask. A typed question fills the form; nothing is spent.
+"""The question box: one line above the form of Ask. A typed question fills in the form; nothing is spent.
 
-What was typed is held by the browser's session alone: it is in no file, no log and no address. Completions come from
-the declaration; the browser matches them while a person types, so no keystroke is sent.
+The typed text is held by the browser's session alone: the text is in no file, no log and no address. Completions come
+from the declaration; the browser matches them while a person types, so no keystroke is sent.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ MOST_OFFERED = 500  # phrases that the browser gets for completion
 
 
 def show(table: dp.Table) -> None:
-    """Draw the box and what it understood of the typed text. Call it before the form, which it fills."""
+    """Draw the box, and what was understood of the typed text. Call this before the form is drawn, because the box
+    fills in the form."""
     if coming := st.session_state.pop(_COMING, None):
         st.session_state[_FIELD] = coming
         _fill(table, coming)
@@ -53,8 +54,8 @@ def show(table: dp.Table) -> None:
 
 
 def follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Note a change of the form. Nothing was spent on it, so a button undoes it; the button stands `below` the
-    sentence, which must not move away from the pointer."""
+    """Note a change of the form, and draw a button that undoes the change, as nothing was spent. The button stands in
+    `below`, under the sentence, so that the sentence does not move away from the pointer."""
     now = (table.name, key, {name: value for name, value in given.items() if name != "epsilon"})
     before, past = st.session_state.get(_NOW), st.session_state.setdefault(_PAST, [])
     if before is not None and before[0] == table.name and before != now:
@@ -65,7 +66,7 @@ def follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, An
 
 
 def elsewhere(name: str) -> None:
-    """The box on a page that opens no table. Ask reads the typed question."""
+    """Draw the question box on a page that opens no table. A typed question opens Ask, which reads it."""
     with st.container(key="box"):
         label = say("box.label_of", table=unmarked(name))  # in the field itself: the first screen has few words
         typed = st.text_input(label, key=_FIELD, max_chars=LONGEST, placeholder=label, label_visibility="collapsed")
@@ -85,7 +86,7 @@ def _typed(table: dp.Table) -> None:
 
 
 def _fill(table: dp.Table, text: str) -> None:
-    """Read a text and put the likeliest question into the form. The form stays if nothing can be read."""
+    """Read a text and put its likeliest question into the form. The form stays as it is if the text cannot be read."""
     st.session_state.pop(_READ, None)
     if not text.strip():
         return
@@ -117,7 +118,8 @@ def _undo(table: dp.Table) -> None:
 
 
 def _undeclared(table: dp.Table, text: str) -> str:
-    """A column that the text names and nobody has declared; "" if none. No other column may stand in for it."""
+    """A column that the text names and nobody has declared; "" if there is none. The box then offers to declare that
+    column and reads no other column in its place."""
     typed = _plain(text)
     names = [name for name in table.facts.header if name not in table.schema.columns]
     return max((name for name in names if _plain(name).strip() and _plain(name) in typed), key=len, default="")
@@ -128,7 +130,7 @@ def _plain(text: str) -> str:
 
 
 def _understood(table: str, readings: list[Meaning], refusal: str, missing: str) -> list[Meaning]:
-    """Says what was read and what was not understood; returns the other readings."""
+    """Draw what was read and what was not understood. Returns the other readings; none after a refusal."""
     if missing:
         hint(say("box.undeclared", columns=say("read.quoted", text=missing)))
         label = unmarked(say("box.declare", columns=missing))

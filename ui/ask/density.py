@@ -1,4 +1,4 @@
-"""A smooth curve or a map: its pickers, its picture with bands, and free samples drawn from it."""
+"""A smooth curve or a map: its pickers, its picture with bands, and free samples drawn from the curve."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ USUAL_SAMPLE = 1_000
 
 
 def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]:
-    """One or two number columns; under *more* bandwidth and resolution. The engine refuses what it cannot read."""
+    """Draw a picker of one or two number columns and, under *more*, fields for bandwidth and resolution. Returns the
+    chosen parameters; the engine refuses what it cannot read."""
     offered = table.schema.of_kind(dp.Number)
     wanted = given.get("columns")
     now = [name for name in wanted if name in offered][:2] if isinstance(wanted, list) else offered[:1]
@@ -91,7 +92,7 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 
 def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool = False) -> None:
-    """Draw a curve or a map. With `shares` its heights add up to 1, even if the released curve counts rows."""
+    """Draw a curve or a map. With `shares` the heights add up to 1, even if the released curve counts rows."""
     factor, unit = curves.scale_of(query)[0], density_unit(query, shares)
     factor *= 100 if shares and query.people is None else 1
     grids = [[float(x) for x in grid] for grid in query.grids()]
@@ -110,7 +111,8 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
 
 
 def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:
-    """The stored band, and inside it the pointwise band, which is known only for a curve that was drawn once."""
+    """The stored band, and inside it the band that holds at a single point; the latter is None unless the curve was
+    drawn once. Both are None without an interval."""
     if not interval:
         return None, None
     ends = np.array([interval[label] for label in query.labels()]) * factor

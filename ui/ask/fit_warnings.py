@@ -43,7 +43,7 @@ def any_of(table: dp.Table, query: dp.Query) -> bool:
 
 
 def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
-    """Above the button that pays: the doubts of a check, or the check that the price includes."""
+    """Draw above the button that pays: what a check doubts, or which columns the price has checked first."""
     if table.practice:
         return
     if price.check is not None:
@@ -54,7 +54,8 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
 
 
 def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
-    """Shows why the requested question was refused, in place of its answer. None if it was answered."""
+    """Draw why the requested question was refused, in place of an answer, and return the refusal. None if no check
+    refused it."""
     if asked is None or not isinstance(asked.error, dp.ColumnDoubted):
         return None
     frame.show_price(table, None)  # drawn again: the check was charged after the frame
@@ -63,7 +64,8 @@ def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
 
 
 def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = "answer") -> bool:
-    """Shows, in place of the button, that the question would be refused, unless `quiet`. True if it would be."""
+    """True if a check would refuse the question. Then this also draws the reason in place of the button, unless
+    `quiet`."""
     against = table.doubts(query)
     if against is not None and not quiet:
         show(table, against, query, place=place)
@@ -71,14 +73,15 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = 
 
 
 def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
-    """The same on a page with its request in the URL parameter `place`. Quiet if `refused` has just shown the refusal
-    there, or while the URL has a request."""
+    """As `instead`, on a page whose request is in the URL parameter `place`. Quiet if `became` has just drawn the
+    refusal there, or while the URL has a request."""
     above = st.session_state.pop(_ABOVE, "") == place
     return instead(table, query, quiet=above or bool(st.query_params.get(place)), place=place)
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:
-    """Opens Ask for a question that one click asked elsewhere. True if there is nothing to open."""
+    """Open Ask for a question that one click asked elsewhere. Returns only if there is nothing to open: True if the
+    question is over."""
     asked = job.look(request)
     found = asked.answer or (asked.error if isinstance(asked.error, dp.ColumnDoubted) else None)
     if asked.over and found is not None:
@@ -94,8 +97,8 @@ def show(
     place: str = "answer",
     key: str = "",
 ) -> None:
-    """Shown in place of an answer, or of the button that would ask. `place` is the URL parameter for the question that
-    a button asks; `key` tells several refusals on one page apart."""
+    """Draw a refusal in place of an answer, or of the button that would ask. `place` is the URL parameter for the
+    question that a button asks; `key` tells several refusals on one page apart."""
     # A refusal of an earlier run holds the sentences of the language in which it was raised.
     now = table.doubts(query) if request and query is not None else None
     reasons = (now or refused).reasons
@@ -129,9 +132,9 @@ def became(
     show_answer: Callable[[dp.Table, dp.Answer], None],
     wait: Callable[[str], None] = job.wait,
 ) -> bool:
-    """Shows the answer to the `request` if the question is one of this page (`mine`), or the progress. False if there
-    is none; then the page says why, with the ways out if a check refused it. `place` is the URL parameter with the
-    request."""
+    """Draw what became of the `request`: its progress, or its answer if the question belongs to this page (`mine`), or
+    why there is no answer, with ways out if a check refused the question. `place` is the URL parameter with the
+    request. False if the page still has to draw its form."""
     if not request:
         return False
     asked = workspace().job(request)
@@ -156,7 +159,8 @@ def became(
 
 
 def in_part(table: dp.Table, answer: dp.Answer) -> None:
-    """Below an answer: if a check found a few codes or words for “unknown”, buttons that declare them and ask again."""
+    """Draw below an answer: if a check found a few codes or words for “unknown”, buttons that declare them and ask
+    again."""
     if table.practice or table.closed or not may("ask", table.name):
         return
     known, spared = answer_notes.fits_of_table(table.name), answer.query.where.fitting()
@@ -213,7 +217,7 @@ def _way(
 
 
 def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
-    """Revise the declaration, then ask the same question. The price beside the button includes both."""
+    """Revise the declaration, then ask the same question. The price beside the button is the sum for both steps."""
     try:
         anew = table.revise(schema)
         job.submit(anew, anew.query(query.card.key, **query.parameters() | {"noise": query.noise}), request, place)

@@ -31,8 +31,8 @@ _FILLED_IN = "ask-where-made-up"  # the condition that the form filled in, as th
 
 
 def sentence(table: dp.Table) -> tuple[str, dict[str, Any]]:
-    """Draw “The [median] of [income] for [everyone]”, and below it the card's other parameters. Returns the question's
-    key and its parameters, without a price."""
+    """Draw “The [median] of [income] for [everyone]”, and below it the other parameters of the question. Returns the
+    question's key and its parameters, without a price."""
     held = state(table)
     given = held["given"]
     keys = [key for key in ORDER if offered(table, key)]
@@ -97,7 +97,8 @@ def _pick_column(table: dp.Table, key: str, given: Mapping[str, Any], parameter:
 
 
 def _pick_some(key: str, given: Mapping[str, Any], parameter: Parameter, rows: str, public: bool) -> bool:
-    """Is the question about some people only? It begins so if the answer about everyone is `public`."""
+    """Draw the picker of “everyone” or “some”. True if the question is about some people only. The picker begins at
+    “some” if the answer about everyone is `public`."""
     if word := parameter.around("form.for"):
         fields.word(word)
 
@@ -109,7 +110,7 @@ def _pick_some(key: str, given: Mapping[str, Any], parameter: Parameter, rows: s
 
 
 def _pick_groups(table: dp.Table, key: str, given: Mapping[str, Any]) -> str:
-    """The picked option; "" for none, or if no column can be grouped."""
+    """Draw the picker of groups. Returns the picked option; "" for none, or if no column can be grouped."""
     groups = table.schema.of_kind(Category) + conditions.group_options(table.schema)
     if not groups:
         return ""
@@ -127,7 +128,8 @@ def _by_words(option: str) -> str:
 
 
 def _note_other_column(table: dp.Table, key: str, given: Mapping[str, Any], column: str) -> None:
-    """Say that `column` stands in the form because the question cannot be asked of the column before it."""
+    """Say that `column` stands in the form because the question cannot be asked of the column that stood there
+    before."""
     before = conditions.group_option(given.get("column"))
     if before in offered(table, key) or before not in (*table.schema.columns, *conditions.group_options(table.schema)):
         return
@@ -147,7 +149,8 @@ def _note_carried_over(table: dp.Table, key: str, chosen: Mapping[str, Any], by:
 
 
 def _note_set_with(part: str, value: Any, question: Sequence[Any]) -> bool:
-    """Store with which question (key and column) a part got its value. True if that was another question than now."""
+    """Store with which question (key and column) a part of the form got its value. True if the value came with another
+    question than the present one."""
     set_with = dict(st.session_state.get(SET_WITH, {}))
     now, asked = json.dumps(value, default=str) if value else "", json.dumps(question, default=str)
     before, asked_before = set_with.get(part, ("", ""))
@@ -204,7 +207,7 @@ def _extra(table: dp.Table, parameter: Parameter, given: dict[str, Any], chosen:
 
 
 def _on(parameter: Parameter, given: dict[str, Any], key: str) -> bool:
-    """Is this switch on? Asked before it is drawn: it stands further down."""
+    """Is this switch on? The switch itself is drawn further down, so its stored state answers."""
     return bool(st.session_state.get(_widget(parameter, key), given.get(parameter.name, parameter.default)))
 
 
@@ -223,6 +226,6 @@ def _percents(given: dict[str, Any], parameter: Parameter) -> list[str]:
 
 
 def _shares(typed: list[str]) -> Any:
-    """Percentages as the engine takes them: one share, or a list of several."""
+    """Typed percentages as the engine takes them: one share, or a list of several."""
     shares = [share if isinstance(share, Unread) else text_of(Fraction(share) / 100) for share in typed]
     return shares[0] if len(shares) == 1 else shares

@@ -1,4 +1,4 @@
-"""What the form of Ask holds: in the session, in the page's address, and as a draft between sessions.
+"""The contents of the form of Ask: in the session, in the page's address, and as a draft between sessions.
 
 The form holds the key of a question and its parameters by name (`given`), as the engine takes them.
 """
@@ -39,7 +39,8 @@ USUAL = {"epsilon": "0.1"}
 
 
 def choices(table: dp.Table, key: str) -> list[str]:
-    """The declared columns that suit a question; all of them if it has no column, as its condition can be on any."""
+    """The declared columns that suit a question. All columns if the question is about no column: its condition can be
+    on any."""
     kinds: dict[str, tuple[type[Column], ...]] = {
         "column.number": (Number,),
         "column.ordered": (Number, dp.Date),
@@ -112,7 +113,7 @@ def whole(query: dp.Query) -> dict[str, Any]:
 
 
 def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Put another question into the form. Only callbacks may call this: the form is not drawn yet."""
+    """Put another question into the form. Only callbacks may call this, because they run before the form is drawn."""
     began = st.session_state.get(_BEGAN)
     fields.forget_pickers()
     if began is not None:
@@ -122,7 +123,7 @@ def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def anew(table: dp.Table, also: Callable[[], None]) -> None:
-    """A button below an answer: it empties the form and calls `also`."""
+    """Draw a button below an answer that empties the form and calls `also`."""
     st.button(say("ask.anew"), key="ask-anew", on_click=_cleared, args=(table, also))
 
 
@@ -182,7 +183,7 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def note_beginning(key: str, given: dict[str, Any]) -> bool:
-    """Notes the question that the form begins with. True while the form holds that question, at any spend."""
+    """Note the question that the form begins with. True while the form still has that question, at any price."""
     asked = json.dumps([key, {name: value for name, value in given.items() if name != "epsilon"}], default=str)
     return bool(st.session_state.setdefault(_BEGAN, asked) == asked)
 
@@ -201,8 +202,8 @@ def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> 
 
 
 def unfinished(table: dp.Table, now: dp.Query | None) -> None:
-    """Offer the draft. Nothing if the form holds the draft's question already (`now`), if it was answered since, or if
-    it cannot be asked any more."""
+    """Offer the draft in a line above the form. Nothing if the draft is the form's present question (`now`), if it was
+    answered since, or if it cannot be asked any more."""
     draft = table.draft()
     if draft is None or draft.get("key") not in ORDER or not isinstance(draft.get("given"), dict):
         return

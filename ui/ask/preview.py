@@ -36,12 +36,13 @@ _ENDS = (f"left:{_SIDE}%;transform:translateX(-50%)", f"right:{_SIDE}%;transform
 
 
 def error_bars(many: int, share: float, alt: str) -> str:
-    """Bars of one length, each with an error bar that reaches `share` of the bar's length to either side."""
+    """HTML: bars of one length, each with an error bar that reaches `share` of the bar's length to either side."""
     return _picture(_bar(share) * min(many, MOST_BARS), alt)
 
 
 def error_ranges(many: int, ends: tuple[str, str], alt: str) -> str:
-    """Figures on an axis of their own, each with an error bar over most of the picture and its width at the ends."""
+    """HTML: figures on an axis of their own. Each has an error bar over most of the picture, whose ends are named
+    above."""
     placed = zip(_ENDS, ends, strict=True)
     labels = "".join(f"<span style='position:absolute;{place}'>{escape(end)}</span>" for place, end in placed)
     labels = f"<div style='position:relative;height:1.6em;color:var(--muted)'>{labels}</div>"
@@ -49,7 +50,7 @@ def error_ranges(many: int, ends: tuple[str, str], alt: str) -> str:
 
 
 def error_line(share: float, alt: str) -> str:
-    """A rising line in a band that reaches `share` of half the picture's height to either side."""
+    """HTML: a rising line in a band that reaches `share` of half the picture's height to either side."""
     reach = min(share, 1.0) * 50
     band = f"<div style='position:absolute;inset:0;background:var(--line);clip-path:{_slope(reach)}'></div>"
     middle = f"<div style='position:absolute;inset:0;background:var(--muted);clip-path:{_slope(0.8)}'></div>"
@@ -57,7 +58,7 @@ def error_line(share: float, alt: str) -> str:
 
 
 def _slope(reach: float) -> str:
-    """A band from low left to high right, `reach` percent to either side."""
+    """CSS for a band from low left to high right, `reach` percent to either side."""
     return f"polygon(0 {80 - reach:.1f}%, 100% {20 - reach:.1f}%, 100% {20 + reach:.1f}%, 0 {80 + reach:.1f}%)"
 
 
@@ -94,7 +95,7 @@ def _picture(drawn: str, alt: str) -> str:
 
 
 def heading(query: dp.Query | None) -> None:
-    """The title of the preview, and that it is no answer."""
+    """Draw the title of the preview, and a sentence that the preview is no answer."""
     title, lead = "preview.title", "preview.lead"
     if query is None:
         lead = "preview.none"
@@ -104,7 +105,8 @@ def heading(query: dp.Query | None) -> None:
 
 
 def show(query: dp.Query) -> None:
-    """Grey ranges for numbers, grey bars for counts, a grey band for a curve. A name has no error bar."""
+    """Draw the preview: grey ranges for numbers, grey bars for counts, a grey band for a curve; no error bar for a
+    name."""
     promise, many, written = query.promise(), max(len(query.labels()), 1), False
     share = float(promise.amount / (4 * query.coarse()))
     error = promise.short(query)
@@ -126,9 +128,9 @@ def show(query: dp.Query) -> None:
 
 
 def show_both(table: dp.Table, query: dp.Query) -> None:
-    """For a random sample: how wide the range for the population will be, and whether more ε would narrow it, or that
-    earlier answers leave no such range. Before the first answer also a link: questions asked together keep a range
-    each."""
+    """For a random sample, say how wide the range for the larger group will be, and whether more ε would narrow it, or
+    that earlier answers leave no such range. Before the first answer also draw a link: questions asked together keep a
+    range each."""
     found = table.both_ranges(query)
     if found is not None:
         paragraph(both_words(query, found), "muted both")
@@ -150,23 +152,24 @@ def both_words(query: dp.Query, found: BothRanges) -> str:
 
 
 def opening(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """A question at its opening price, as URL parameters of the Ask page."""
+    """A question at its opening price, as URL parameters of Ask; at its own price if nothing useful can be asked."""
     found = table.opening(query)
     return preview_link(table, query if found is None else found.query)
 
 
 def preview_link(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """A question as URL parameters of the Ask page."""
+    """A question with its price, as URL parameters of Ask."""
     return {"table": table.name, "q": query.card.key} | job.as_texts(form_state.whole(query))
 
 
 def unpriced(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """A question without its price, as URL parameters of the Ask page: the form chooses the price."""
+    """A question without a price, as URL parameters of Ask: the form chooses the price."""
     return {name: value for name, value in preview_link(table, query).items() if name != "epsilon"}
 
 
 def back(table: dp.Table, query: dp.Query) -> dict[str, str]:
-    """The way back from a column's card as a URL parameter: the question with its spend, or the session; or empty."""
+    """The URL parameter by which a column's card leads back: the question with its price, or the session; empty without
+    either."""
     if form_state.STATE in query.card.asked_on and not query.card.behind:
         question = {name: value for name, value in preview_link(table, query).items() if name != "table"}
     elif session := st.query_params.get("session"):
@@ -194,7 +197,7 @@ def come_back(table: str) -> None:
 
 
 def details(table: dp.Table, query: dp.Query, usual: dp.Query) -> None:
-    """What is asked, how wide the error bar will be, and who adds which noise."""
+    """Draw what is asked, how wide the error bar will be, and who adds which noise."""
     paragraph(usual.card.plain)
     heading(query)
     show(query)

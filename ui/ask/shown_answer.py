@@ -100,7 +100,8 @@ def _each(table: dp.Table, reading: Reading) -> str:
 
 
 def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
-    """Offers to ask again if that narrows the range, and a more exact answer if there is one."""
+    """Draw a button that asks again if that narrows the range, and a sentence on a more exact answer if there is
+    one."""
     notes = []
     price, narrower = table.preview(answer.query, checked=True), _narrower(answer, reading)
     if price.admissible and narrower:
@@ -113,8 +114,8 @@ def _once_more(table: dp.Table, answer: dp.Answer, reading: Reading) -> None:
 
 
 def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
-    """Offers one answer at twice the ε, whose noise is less than that of two averaged answers. Only if it is clearly
-    narrower and takes at most half of the rest."""
+    """A sentence that offers one answer at twice the ε, whose noise is less than that of two averaged answers. Empty
+    unless that answer is clearly narrower and takes at most half of what is left."""
     if 2 * answer.query.epsilon > MOST_EPSILON:
         return ""
     asked = answer.query.at(2 * answer.query.epsilon)
@@ -129,7 +130,7 @@ def _better(table: dp.Table, answer: dp.Answer, beside: bool) -> str:
 
 
 def _half(now: Any) -> Fraction | None:
-    """Half the width of a range, or of the widest of several."""
+    """Half the width of a range, or of the widest of several ranges; None without a range."""
     ranges = list(now.values()) if isinstance(now, dict) else [now]
     if not ranges or not all(isinstance(ends, tuple) and not isinstance(ends[0], str) for ends in ranges):
         return None
@@ -137,8 +138,8 @@ def _half(now: Any) -> Fraction | None:
 
 
 def _narrower(answer: dp.Answer, reading: Reading) -> str:
-    """Half the range's width now and after one more answer. Empty if it would not narrow, or if the answers cannot be
-    averaged, such as bought ranges and names."""
+    """A sentence: half the range's width now and after one more answer. Empty if one more answer would not narrow the
+    range, or if answers of this kind cannot be averaged, such as bought ranges and names."""
     if not isinstance(answer.query, Averaged):
         return ""
     now = reading.interval if reading.count > 1 and reading.agree else answer.interval
@@ -161,7 +162,8 @@ _SAME = ("column", "where", "by")  # of the question, as far as both have it
 
 
 def typical_note(table: dp.Table, answer: dp.Answer) -> None:
-    """Beside an average: it is not the typical value; what a first look shows; and a link to a better question."""
+    """Draw a note beside an average: the average is not the typical value, what a first look shows, and a link to a
+    better question."""
     kind = answer.query.typical
     if not kind:
         return
@@ -177,7 +179,7 @@ def typical_note(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def _looked(table: dp.Table, query: dp.Query) -> str:
-    """Where most rows are, according to the newest first look."""
+    """A sentence: where most rows are, according to the newest first look; empty without one."""
     given = query.parameters()
     found = next(iter(table.first_looks(1)), None)
     if found is None or given.get("where") or given.get("by") or given["column"] not in found.value.columns:
@@ -207,8 +209,8 @@ _WITH = "answered-with"  # the request on the page, and what the form said when 
 def show(
     slot: Any, table: dp.Table, answer: dp.Answer, beside: Beside, form: Sequence[Any] = (), owned: bool = False
 ) -> None:
-    """The answer on top of Ask: in full while the form still holds its question, else folded to one line. `owned`:
-    found in the ledger, not asked on this visit; the page says so."""
+    """Draw the answer on top of Ask: in full while the form still has its question, else folded to one line. If the
+    answer was `owned` already, and not asked for on this visit, the page says so."""
     with slot:
         if owned:
             paragraph(say("ask.owned"), role="status")
@@ -243,12 +245,12 @@ def just_answered(
 
 
 def bar(answered: bool, useful: bool) -> str:
-    """The key of the row with the button: always in view, unless it would hide a new answer or a warning."""
+    """The key of the row with the button: the row is always in view, unless it would hide a new answer or a warning."""
     return "just-answered" if answered else "in-view" if useful else "at-its-place"
 
 
 def asked(table: dp.Table, query: dp.Query, answered: bool) -> None:
-    """The question beside its button, and its error; with a warning if a paid check doubts one of its columns."""
+    """Draw the question beside its button, with its error, and a warning if a paid check doubts one of its columns."""
     words = escape(say("ask.just", sentence=query.sentence()) if answered else query.sentence())
     if not answered:
         words = f"<b>{escape(query.promise().short(query))}</b> · {words}"
@@ -263,7 +265,7 @@ def kind(table: dp.Table, query: dp.Query, price: dp.Preview) -> job.Kind:
 
 
 def owned(table: dp.Table, key: str, given: dict[str, Any]) -> dp.Answer | None:
-    """The latest paid answer to the question in the form, at any spend."""
+    """The latest paid answer to the question in the form, at any price; None if there is none."""
     try:
         paid = table.recall(table.query(key, **given | {"epsilon": ANY, "noise": ""}), exactly=False)
     except dp.AllowanceError:  # there is no question yet

@@ -31,7 +31,7 @@ from ui.words.markup import p, unmarked
 
 
 def show_levers(table: dp.Table, query: dp.Query) -> None:
-    """What would help where an answer would be mostly noise, strongest first, each one click away."""
+    """Draw links that would make a noisy answer useful, the strongest first: each is one change of the question."""
     levers = table.levers(query)
     if not levers:
         return
@@ -52,8 +52,8 @@ def show_levers(table: dp.Table, query: dp.Query) -> None:
 
 
 def after_codes(table: dp.Table, query: dp.Query) -> None:
-    """Below an answer: where a code that means “unknown” lies near the upper end of the range, the range may be that
-    wide for the code alone. Not where a check found cells beyond it."""
+    """Draw a link below an answer if a code for “unknown” lies near the upper end of the range: the range may be that
+    wide for the code alone. Nothing where a check doubts the column."""
     then, column = without_codes(query), table.schema.columns.get(query.answer_column)
     if then is None or not isinstance(column, dp.Number) or column != query.facts.schema[query.answer_column]:
         return
@@ -68,20 +68,20 @@ def after_codes(table: dp.Table, query: dp.Query) -> None:
 
 
 def _size(query: dp.Query) -> str:
-    """The error of the answer, as printed at the end of its error bar."""
+    """The error of the answer as text, as at the end of its error bar."""
     ends = query.promise().ends(query)
     return query.promise().size_for(query) if ends is None else f"±{ends[1].removeprefix('+')}"
 
 
 def _asked(table: dp.Table, query: dp.Query) -> dp.Query:
-    """The question at the same price, with the noise that the form would choose."""
+    """The question of a lever at the same price, with the noise that the form would choose."""
     (share,) = table.prices([query])
     found = None if share is None else table.at_share(query.with_noise(""), share)
     return query if found is None else found
 
 
 def _words(table: dp.Table, query: dp.Query, lever: Lever, asked: dp.Query, then: dp.Query) -> str | None:
-    """A lever in a sentence. None if it would not change the printed promise, or costs more than is left."""
+    """A lever as a sentence. None if the lever would not change the printed error, or costs more than is left."""
     errors = {"now": query.promise().short(query), "then": then.promise().short(then)}
     if errors["now"] == errors["then"] and lever.kind == "spend":
         return None
@@ -108,12 +108,13 @@ ASK = "ask"  # the page that owns the ε; other pages keep their own
 
 
 def _epsilon(place: str) -> str:
-    """The session key of the chosen ε, kept as text."""
+    """The session key under which the chosen ε is kept as text."""
     return f"{place}-epsilon"
 
 
 def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
-    """Take ε from a link or from how the form was left; else the ε of a suggested first question."""
+    """Start with the `given` ε of a link, or of the form as it was left; without one, with the ε of the first suggested
+    question."""
     if _epsilon(place) not in st.session_state or st.session_state.get(f"{place}-epsilon-table") != table.name:
         epsilon = str(given or usual(table))
         try:
@@ -126,7 +127,7 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
 
 
 def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Another question was picked: start at its own opening price."""
+    """Start at the opening price of a question that was just picked."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
     try:
         query = table.query(key, **asked | {"epsilon": usual(table), "noise": ""})
@@ -137,12 +138,12 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def opens_at(found: Opening | None) -> str:
-    """The ε of an opening price as text; the smallest step if the rest of the allowance covers nothing."""
+    """The ε of an opening price as text; the smallest step if what is left buys nothing useful."""
     return STEPS[0] if found is None else text_of(found.query.epsilon)
 
 
 def least_html(table: dp.Table, found: Opening | None) -> str:
-    """A warning that nothing cheap can be asked now."""
+    """HTML with a warning that every useful answer is dear now; else empty."""
     if found is None or not found.dear:
         return ""
     share = table.preview(found.asked, checked=True).share
@@ -152,8 +153,8 @@ def least_html(table: dp.Table, found: Opening | None) -> str:
 
 
 def least_share_html(now: str, usual: Callable[[], str], check: Fraction = Fraction(0)) -> str:
-    """The same warning where the person chooses a share of the rest: `now` is chosen, `usual` gives the default, and
-    `check` is what its check adds."""
+    """The same warning where the person chooses a share of what is left: `now` is the chosen share, `usual` gives the
+    default share, and `check` is the share that the check adds."""
     if Fraction(now) / 100 + check <= PART:
         return ""
     least = ceil(Fraction(usual()) + 100 * check)
@@ -163,7 +164,7 @@ def least_share_html(now: str, usual: Callable[[], str], check: Fraction = Fract
 
 
 def useless(price: dp.Preview) -> str:
-    """A warning beside the button if the promise says that the answer would be mostly noise; else empty."""
+    """A warning beside the button that the answer would be mostly noise; empty if it would be useful."""
     if price.useful:
         return ""
     return say("ask.useless_groups" if price.promise.grouped else "ask.useless")
@@ -175,7 +176,8 @@ def dear(price: dp.Preview) -> str:
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:
-    """Each question starts at its own opening price. A question from a link keeps its price, if the link has one."""
+    """Start every new question at its own opening price. A question from a link keeps its price, if the link has
+    one."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
     shape = json.dumps([table.name, key, asked], default=str)
     before, st.session_state[_SHAPE] = st.session_state.get(_SHAPE), shape
@@ -191,8 +193,9 @@ def usual(table: dp.Table) -> str:
 
 
 def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -> str:
-    """The slider for the spend. Each step shows the share of the allowance that the question built by `make` would
-    take. The rest covers every step, except one that was typed or came with a link."""
+    """Draw the slider for the price, and return the chosen ε. Each step shows the share of the allowance that the
+    question built by `make` would take. What is left covers every step, except one that was typed or came with a
+    link."""
     now = st.session_state[_epsilon(place)]
     whole = table.budget.rule.epsilon
     options = [step for step in STEPS if Fraction(step) <= whole] or [text_of(whole)]
@@ -217,14 +220,14 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
 
 
 def slider(labels: dict[str, str], steps: list[str], key: str, **options: Any) -> str:
-    """The steps, each with what it takes of the allowance."""
+    """Draw a slider with these steps, each with the share of the allowance that it takes. Returns the chosen step."""
     options |= {"format_func": lambda step: labels.get(step) or say("spend.step_too_much")}
     options["label_visibility"] = "collapsed"
     return str(st.select_slider(say("spend.slider"), steps, key=key, **options))
 
 
 def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
-    """The steps that the rest covers, and the current one; of steps with the same label, the most exact."""
+    """The steps that what is left covers, and the step `now`; of steps with the same label, the most exact."""
     kept = {labels[step]: step for step in options if step in labels}
     if len(kept) < 2 and (dear := [step for step in options if step not in labels]):
         kept[""] = dear[0]  # a slider has two ends
@@ -233,7 +236,7 @@ def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
 
 
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
-    """The label of each step that the rest covers: its price as a share of the allowance."""
+    """By step, its price as a share of the allowance; only the steps that what is left covers."""
     made: dict[str, dp.Query] = {}
     for step in steps:
         with suppress(dp.AllowanceError):  # a shuffler needs a larger ε than others
@@ -260,8 +263,9 @@ def describe(
     opening: Opening | None = None,
     answered: dp.Answer | None = None,
 ) -> None:
-    """What this spend buys, its price, and a warning if the answer would be mostly noise. With `steps`, a sufficient
-    spend is one of the slider's steps. Below an answer, the answer itself decides whether it is mostly noise."""
+    """Draw the error that this price buys, the price, and a warning if the answer would be mostly noise. With `steps`,
+    the price that would be enough is one of the slider's steps. If the question was `answered`, that answer itself
+    decides whether it is mostly noise."""
     found = table.opening(query) if steps else None
 
     def least(times: int) -> Fraction | None:
@@ -308,8 +312,8 @@ def noise_words(table: dp.Table, price: dp.Preview, share: Fraction | None) -> s
 
 
 def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) -> Fraction | None:
-    """About which share of the allowance takes an answer clear of noise, at `times` the ε needed for that. None if the
-    rest of the allowance does not cover it."""
+    """About which share of the allowance makes an answer clear of noise, at `times` the ε that this needs. None if what
+    is left does not cover that share."""
     try:
         return table.prices([query.at(query.epsilon * price.times_needed * times)], checked=True)[0]
     except dp.AllowanceError:  # beyond the largest ε there is
@@ -317,7 +321,8 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) 
 
 
 def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
-    """Fields for the exact ε or the wished error; and more about the price."""
+    """Draw folded fields for the exact ε or the wished error, and more about the price. `beside` draws further
+    fields."""
     with fields.details(say("spend.exactly"), f"exactly-{place}") as drawn:
         if not drawn:
             return
@@ -342,7 +347,7 @@ def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable
 
 
 def _typed(key: str, now: str, place: str) -> None:
-    """Use the typed ε. One that cannot be used changes nothing, and the field shows the present one again."""
+    """Use the typed ε. If the text cannot be used nothing changes, and the field shows the present ε again."""
     if not held(key):
         return
     try:
@@ -354,7 +359,7 @@ def _typed(key: str, now: str, place: str) -> None:
 
 
 def _turn() -> str:
-    """After a refusal the fields get new keys, because a browser keeps old widget values."""
+    """The end of the fields' keys. After a refusal it changes, because a browser keeps old widget values."""
     return f"-{st.session_state[_REFUSED]}" if st.session_state.get(_REFUSED) else ""
 
 
@@ -368,18 +373,19 @@ def _stays(refusal: dp.AllowanceError, epsilon: str) -> str:
 
 
 def wish_field(query: dp.Query) -> tuple[str, str]:
-    """The label of a field for the accepted error, and what the question promises now."""
+    """The label of a field for the accepted error, and as text the error that the question has now."""
     label, now = query.promise().wished(query)
     return unmarked(label), now
 
 
 def read_wish(query: dp.Query, typed: str) -> Fraction:
-    """The accepted error in the promise's own unit, from what was typed."""
+    """The accepted error in the unit of the promise, from what was typed."""
     return query.promise().amount_of(read_typed(typed, say("spend.wish.name"), "%"), query)
 
 
 def _wished(key: str, table: dp.Table, query: dp.Query, place: str) -> None:
-    """Use the ε for the typed error. If it cannot be promised nothing changes, and the field shows the present one."""
+    """Use the ε for the typed error. If no ε reaches that error nothing changes, and the field shows the present error
+    again."""
     if not held(key):
         return
     try:

@@ -1,5 +1,6 @@
-"""Who adds the noise? Under the details of a question that people could also answer themselves: a shuffler mixes their
-messages, or everybody changes their own answer. All of it runs on this computer, which the page says."""
+"""Who adds the noise? A choice under the details of a question to which people could also send noisy answers
+themselves: a shuffler mixes their messages, or everybody changes their own answer. All of this is played on this
+computer, which the page says."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _REFUSED = "trusted-refused"
 
 
 def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
-    """The question with its noise added by the people themselves, as chosen. None if this program adds the noise, or if
-    the choice is refused."""
+    """The question with noise that the people add themselves, as chosen. None if this program adds the noise, or if the
+    choice is refused."""
     st.session_state.pop(_REFUSED, None)
     try:
         return _chosen(table, usual)
@@ -31,7 +32,8 @@ def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
 
 
 def at_steps(table: dp.Table, key: str, given: dict[str, Any]) -> Callable[[str], dp.Query]:
-    """A function from a step of the slider to the question with the chosen noise. It raises where that is refused."""
+    """A function from a step of the slider to the question with the chosen noise. The function raises an error where
+    that noise is refused."""
     wanted = _wanted(key)
 
     def at(step: str) -> dp.Query:
@@ -63,7 +65,7 @@ def _asked_by(table: dp.Table, usual: dp.Query, wanted: str) -> dp.Query | None:
 
 
 def choose(table: dp.Table, usual: dp.Query) -> None:
-    """The choice, what it means, and why it was refused."""
+    """Draw the choice who adds the noise, what each option means, and why the last choice was refused."""
     offered = _offered(table, usual)
     if not offered:
         return
@@ -79,7 +81,8 @@ def choose(table: dp.Table, usual: dp.Query) -> None:
 
 
 def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:
-    """By trust model, the question that asks the same under it; only those that the table and the parameters allow."""
+    """By trust model, the key of the question that asks the same under this model; only models that the table and the
+    parameters allow."""
     given, facts, found = {*usual.with_noise("").parameters()}, table.facts, {}
     for key, question in dp.catalogue.items():
         card = question.card

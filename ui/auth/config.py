@@ -49,7 +49,7 @@ class Proxy:
     sign_out: str
 
     def believed(self, client: Any) -> bool:
-        """Did the connection come from a configured address?"""
+        """Did the connection come from one of the proxy's configured addresses?"""
         try:
             address = ip_address(client[0])
         except (TypeError, IndexError, ValueError):
@@ -139,7 +139,8 @@ def _served(settings: dict[str, Any]) -> Served:
 
 
 def refuse_other_issuer(issuer: str, reported: str) -> None:
-    """A person is an issuer and a subject. Under another issuer the administrator could never sign in."""
+    """Refuse a configured issuer that is not the one the provider reports. A person is an issuer and a subject, so
+    under another issuer the administrator could never sign in."""
     if issuer != reported:
         raise AllowanceError("serve.issuer", issuer=issuer, reported=reported[:_LONGEST])
 
@@ -202,7 +203,7 @@ def _value(settings: dict[str, Any], key: str, *default: Any) -> Any:
 
 
 def _safe(address: str) -> bool:
-    """https, or this machine, to try it out."""
+    """Is the address https, or http on this machine (to try the app out)?"""
     try:
         parts = urlsplit(address)
         return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE)

@@ -45,13 +45,13 @@ class Redirect:
 
 class LoginProtocol(Protocol):
     async def begin(self, cookies: Mapping[str, str], wanted: str) -> Redirect:
-        """Send the browser to the provider; it comes back to the wanted address."""
+        """The redirect to the provider, which sends the browser back to the wanted address."""
 
     async def end(self, scope: Mapping[str, Any], cookies: Mapping[str, str]) -> tuple[Identity, str, str]:
-        """Who signed in, the address they wanted, and this attempt's cookie, now used up."""
+        """Who signed in, the address that the person wanted, and the name of this attempt's cookie, now used up."""
 
     async def farewell(self) -> str:
-        """The provider's own sign-out address, or ""."""
+        """The address at which a person signs out at the provider, or ""."""
 
 
 _COOKIE = "allowance_login_"
@@ -64,7 +64,8 @@ _log = logging.getLogger("allowance")
 
 
 def refuse_other_issuer(provider: Provider, issuer: str) -> None:
-    """Check once that the administrator belongs to this provider. If it does not answer, log it and start."""
+    """Refuse an issuer that is not the provider's own, once at the start. If the provider does not answer, log that and
+    go on."""
     try:
         reported = str(httpx2.get(provider.metadata, timeout=_PATIENCE).raise_for_status().json()["issuer"])
     except Exception as error:
@@ -161,5 +162,5 @@ class OpenID:
 
 
 def _short(text: object) -> str:
-    """The printable characters, up to a limit; "" for anything but text."""
+    """The printable characters of a text, up to a limit; "" for anything but text."""
     return "".join(letter for letter in text if letter.isprintable())[:_LONGEST] if isinstance(text, str) else ""

@@ -47,7 +47,7 @@ Cookies = Sequence[bytes]
 async def show_page(
     send: Send, status: int, sentence: str, links: Sequence[tuple[str, str]], cookies: Cookies = ()
 ) -> None:
-    """A sentence and links, the first as a button."""
+    """Answer with a page of one sentence and these links, the first as a button."""
     shown = [(words, place) for words, place in links if place]
     classes = [' class="first"', *[""] * len(shown)]
     anchors = [
@@ -98,12 +98,12 @@ _log = logging.getLogger("allowance")
 
 
 class People(Protocol):
-    """What the middleware asks the workspace, on a separate thread, because it may read files."""
+    """The questions that the middleware asks the workspace, on a separate thread, because an answer may need files."""
 
     def known(self, issuer: str, subject: str, name: str, email: str) -> str: ...
 
     def welcome(self, who: str) -> bool:
-        """Is the person not barred?"""
+        """May the person sign in? False if the person is barred."""
 
     def has_right(self, who: str) -> bool:
         """Has the person a role, or a grant on some table?"""
@@ -211,7 +211,7 @@ class AuthMiddleware:
         await lead_page(send, self._at(wanted), [cookie, self._passes.header(used, "", 0)])
 
     async def _sign_out(self, held: Pass | None, scope: Scope, send: Send) -> None:
-        """Our own link signs out. A link from elsewhere asks first."""
+        """Sign the person out if they followed our own link. After a link from elsewhere, ask first."""
         with speaking(web.language_of(scope)):
             meant = scope["method"] == "POST" or _followed(scope)
             if held is not None and not meant:
@@ -230,7 +230,7 @@ class AuthMiddleware:
     _steps: Mapping[str, Callable[..., Awaitable[None]]] = {SIGN_IN: _sign_in, BACK: _back, SIGN_OUT: _sign_out}
 
     def _at(self, wanted: str) -> str:
-        """The wanted address under our own origin, never another one."""
+        """The wanted address under our own origin, whatever host the text names."""
         path, _, query = wanted.partition("?")
         asked = f"?{quote(query, safe=_IN_QUERY)}" if query else ""
         return f"{self._served.address}/{quote(path.lstrip(_STROKES))}{asked}"
@@ -253,7 +253,7 @@ class AuthMiddleware:
             await show_page(send, status, say(code, **facts), again)
 
     def _securing(self, send: Send) -> Send:
-        """Mark the app's own cookies as secure when our origin is encrypted."""
+        """A `send` that marks the app's own cookies as secure; the given one unless our origin is encrypted."""
         if self._served.origin.scheme != "https":
             return send
 
@@ -334,7 +334,8 @@ def _with_person(who: str, scope: Scope) -> Scope:
 
 
 def _resuming_own(who: str, scope: Scope) -> Scope:
-    """Drop the name of another person's session. Streamlit would resume any session named third in this header."""
+    """The request without the name of another person's session. Streamlit would resume any session that is third in
+    this header."""
 
     def own_session(value: bytes) -> bytes:
         parts = value.split(b",")
@@ -350,7 +351,8 @@ def _resuming_own(who: str, scope: Scope) -> Scope:
 
 
 def _named_by(proxy: Proxy, scope: Scope) -> tuple[str, str, str]:
-    """Subject, name and e-mail address from a trusted proxy, each given at most once."""
+    """Subject, name and e-mail address from the headers of a trusted proxy. Refuses another sender, and a repeated
+    header."""
     if not proxy.believed(scope.get("client")):
         raise AllowanceError("porter.proxy")
 

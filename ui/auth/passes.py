@@ -52,11 +52,11 @@ class Passes:
         self._write(person, secrets.token_hex(16))
 
     def without(self) -> bytes:
-        """A cookie that deletes the pass from the browser."""
+        """A cookie that makes the browser delete the pass."""
         return self.header(self.cookie, "", 0)
 
     def of(self, cookies: Mapping[str, str]) -> Pass | None:
-        """The valid pass in these cookies, if any."""
+        """The valid pass in these cookies; None without one."""
         try:
             held = _pass(self._sign.loads(cookies.get(self.cookie, "")))
         except BadSignature:

@@ -1,9 +1,9 @@
 """Sets up sign-in when the app is served to several people. On a laptop this does nothing.
 
-It also decides how a served app stops. A question is charged before its answer is drawn, so one that is cut off would
-be paid for and unanswered. The web server ends the process right after a signal, without waiting for threads. So its
-last act here is to wait for running questions. Queued ones are dropped: nothing was charged for them. On a laptop
-Ctrl-C stops everything at once.
+This file also decides how a served app stops. A question is charged before its answer is drawn, so a question that is
+cut off would be paid for and unanswered. The web server ends the process right after a signal, without waiting for
+threads. So the server's last act here is to wait for running questions. Queued ones are dropped: nothing was charged
+for them. On a laptop Ctrl-C stops everything at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class WorkspacePeople:
 
 
 def auth_middleware() -> list[Middleware]:
-    """The middleware, if people sign in. Settings that cannot work end the program with one sentence."""
+    """The sign-in middleware in a list, which is empty if nobody signs in. Settings that cannot work end the program
+    with one sentence."""
     try:
         served = config.configured()
         return [] if served is None else [_build(served)]
@@ -83,7 +84,7 @@ Lifespan = Callable[[Any], Any]
 
 
 def finishing(inner: Lifespan) -> Lifespan:
-    """The same lifespan, which waits at its end for running questions."""
+    """The given lifespan, extended: when it ends, it waits for running questions."""
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -104,9 +105,9 @@ _FETCH = 0.004  # seconds
 
 
 def wake_seldom(loop: asyncio.AbstractEventLoop) -> None:
-    """Wake the server's loop for the first of what other threads hand to it; the rest it fetches by itself, every few
-    milliseconds. A page hands over some ninety parts. Streamlit wakes the loop for each; then the page's thread stands
-    back, and on a busy server waits ninety times for its next turn."""
+    """Wake the server's loop for the first of what other threads hand to it; the loop fetches the rest by itself, every
+    few milliseconds. A page hands over some ninety parts. Streamlit would wake the loop for each; then the page's
+    thread stands back, and on a busy server waits ninety times for its next turn."""
     waiting: deque[asyncio.Handle] = deque()
     lock, wake = threading.Lock(), loop.call_soon_threadsafe
     awake = False

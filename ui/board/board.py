@@ -51,7 +51,8 @@ _OFFERED = 3
 
 
 def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    """What would make bars more exact, largest gain first: fewer groups, one column less, or fewer pairs."""
+    """Draw links that would make bars more exact, the largest gain first: fewer groups, one column less, or fewer
+    pairs."""
     sizes = {base(ref): axis.size for ref, axis in zip(query.columns, query.axes, strict=True)}
     sizes |= {held.column: held.size for held in query.held if held.column}
     longest = sorted(sizes, key=lambda name: -sizes[name])
@@ -85,7 +86,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
 
 
 def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
-    """The error of a bar with this form; None if it is refused."""
+    """The error of a bar if the form held these settings, as a number of people or rows; None if they are refused."""
     facts = query.facts
     public = [facts.table, facts.schema.as_json(), facts.about, facts.relation, facts.unit.as_json()]
     return _amount(canonical([query.describe()["parameters"], public, now]), table, now)
@@ -93,7 +94,7 @@ def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _amount(facts: str, _table: dp.Table, _now: dict[str, Any]) -> Any:
-    """The promised error of a bar; None if refused. Cached for all visitors: the key holds public facts only."""
+    """The error of a bar, for `promised`. All visitors share this cache: its key holds public facts only."""
     try:
         return board_state.query_of(_table, _now).promise().amount
     except dp.AllowanceError:
@@ -104,7 +105,8 @@ _PICKED = f"{PLACE}-picked"
 
 
 def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """The merged values, and fields to merge more; `gain` shows the gain."""
+    """Draw fields that merge more values of a column, and return the values merged so far. `gain` then shows the
+    gain."""
     able = [name for name in board_state.can_be_merged(table) if name in chosen]
     merged = {name: groups for name, groups in (given.get("merged") or {}).items() if name in able}
     st.session_state.pop(_PICKED, None)
@@ -128,7 +130,8 @@ def show_merge(table: dp.Table, chosen: list[str], given: dict[str, Any]) -> dic
 
 
 def _looked_up(table: dp.Table, column: str) -> None:
-    """All groups at once from a pasted public list, such as districts and their regions."""
+    """Read the groups of all values from a pasted public list, such as districts and their regions, for `gain` to
+    offer."""
     label, key = say("board_page.lookup", column=unmarked(column)), job.addressed_widget(PLACE, f"lookup-{column}")
     pasted = st.text_area(label, key=key, help=say("board_page.lookup_help"), height=120)
     if not (pasted or "").strip():
@@ -144,7 +147,8 @@ def _looked_up(table: dp.Table, column: str) -> None:
 
 
 def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
-    """A link that merges the chosen values, with the error before and after; and a link to undo each group."""
+    """Draw a link that merges the chosen values, with the error before and after; and for each merged group a link that
+    undoes it."""
     before = query.promise().amount
     if picked := st.session_state.pop(_PICKED, None):
         column, groups = picked
@@ -232,7 +236,7 @@ def _form(table: dp.Table) -> None:
 
 
 def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Columns to leave out, and columns with fewer groups."""
+    """Draw pickers of columns to leave out and of columns with fewer groups; return what was picked."""
     section_head(say("board_page.what"))
     paragraph(say("board_page.all", columns=len(offered)))
     without = _some("without", offered, given, say("board_page.without"))
@@ -243,14 +247,16 @@ def _columns(table: dp.Table, offered: list[str], given: dict[str, Any]) -> dict
 
 
 def _some(name: str, offered: list[str], given: dict[str, Any], label: str, **options: Any) -> list[str]:
-    """A picker of some of the `offered` columns. The address keeps them under `name`."""
+    """Draw a picker of some of the `offered` columns, and return the picked ones. The address keeps them under
+    `name`."""
     now = [column for column in given[name] if column in offered]
     key, none = job.addressed_widget(PLACE, name), say("board_page.none")
     return st.multiselect(label, offered, now, called, key=key, placeholder=none, **options)
 
 
 def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """Pairs to count: each column with one or two others, or every pair."""
+    """Draw the choice of pairs to count: each column with one or two others, or every pair. Returns the chosen
+    parameters."""
     label, note, key = say("board_page.every"), say("board_page.every_help"), job.addressed_widget(PLACE, "every")
     every = st.toggle(label, bool(given.get("every")), key=key, help=note, disabled=len(crossed) < 2)
     limits = {"max_selections": MOST_AGAINST, "disabled": every}
@@ -260,7 +266,8 @@ def _together(crossed: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(chosen: list[str], threes: bool, given: dict[str, Any]) -> dict[str, Any]:
-    """The folded settings: the columns that matter most, triples, and how the noise is spread."""
+    """Draw the folded settings: the columns that matter most, triples, and how the noise is spread. Returns the chosen
+    values."""
     with st.expander(say("board_page.details")):
         most = _some("most", chosen, given, say("param.weights.label"), help=say("param.weights.help"))
         label, note, key = say("param.three.label"), say("param.three.help"), job.addressed_widget(PLACE, "three")
@@ -291,7 +298,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
 
 
 def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
-    """The price and the promise in one sentence."""
+    """One sentence with the price and the error of a bar."""
     facts = {"share": prices.takes(table, price.share), "columns": len(query.names), "few": price.people_needed}
     facts |= {"reach": plain(price.promise.amount), "chance": chance(query.beta)}
     facts |= {"people": query.facts.about, "each": query.facts.unit.at_most}
@@ -304,7 +311,7 @@ def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
 
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
-    """One column in full: a picture to save as PNG, and all figures."""
+    """Draw one column in full: a picture to save as PNG, and all figures."""
     section_head(say("board_page.full"))
     now = st.query_params.get("of", "")
     turn = now if now in look.columns else ""
@@ -390,7 +397,8 @@ def show_pairs(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 @st.cache_resource(max_entries=50, show_spinner=False)
 def _all_apart(charge: str, pairs: tuple[tuple[str, str], ...], _look: Look) -> dict[tuple[str, str], Apart]:
-    """For each pair of columns, how far they go together. Cached for all visitors: a paid answer never changes."""
+    """By pair of columns, how far the groups of one differ in the other. All visitors share this cache: a paid answer
+    never changes."""
     return {pair: look_groups.together(_look, *pair) for pair in pairs}
 
 
@@ -410,7 +418,8 @@ def _row(table: dp.Table, found: dp.Answer, look: Look, name: str, with_each: di
 
 
 def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, apart: Apart) -> str:
-    """The two groups that differ most, with a link to the board of the first."""
+    """HTML: a sentence on the two groups that differ most, and a link to the board of the first; empty if no difference
+    is certain."""
     if apart.most is None or apart.least is None:
         return ""
     groups = dict(zip(look.query.cell_labels[look.place(name)], look.query.cell_names(look.place(name)), strict=True))
@@ -425,7 +434,8 @@ def shows(table: dp.Table, found: dp.Answer, look: Look, name: str, other: str, 
 
 
 def _figure(figure: Figure) -> str:
-    """A share and its range, in whole percents, or in tenths if the range is narrow. The range is rounded outwards."""
+    """A share and its range as text, in whole percents, or in tenths if the range is narrow. The range is rounded
+    outwards."""
     low, high = 100 * (figure.low or 0.0), 100 * (1.0 if figure.high is None else figure.high)
     grain = 1 if high - low >= _NARROW else 10
     ends = math.floor(low * grain) / grain, math.ceil(high * grain) / grain
@@ -468,7 +478,7 @@ def show_matrix(table: dp.Table, found: dp.Answer, look: Look) -> None:
 
 
 def _gap(apart: Apart) -> float:
-    """The certain distance between the two groups."""
+    """The distance that certainly lies between the two groups that differ most; 0 if there are no such groups."""
     return (apart.most.low or 0.0) - (apart.least.high or 0.0) if apart.most and apart.least else 0.0
 
 
@@ -493,7 +503,7 @@ def held_back(tried: HeldBack) -> str:
 
 
 def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequence[str]) -> None:
-    """For a group about which nothing was bought: offer single questions about the `others`, then all pairs."""
+    """For a group about which nothing was bought, offer single questions about the `others`, then all pairs."""
     paragraph(say("board_page.nothing_bought", column=picked.by, group=called), "", role="status")
     if table.closed:
         return
@@ -507,7 +517,8 @@ def alone(table: dp.Table, look: Look, picked: Picked, called: str, others: Sequ
 
 
 def _pairs(table: dp.Table, look: Look, by: str) -> None:
-    """A link that buys all pairs with the column `by`, with the price; none if the rest does not cover it."""
+    """Draw a link that buys all pairs with the column `by`, with the price; nothing if what is left does not cover that
+    price."""
     if table.closed or by not in board_state.offered(table):
         return
     now = board_state.state_of(table, look.query) | {"against": [by], "three": ""}
@@ -524,7 +535,7 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
 
 
 def show_downloads(found: dp.Answer, look: Look) -> None:
-    """Files that are written on the click."""
+    """Draw buttons for the files, which are written on the click."""
     name = f"first-look-{found.receipt['charge']['hash'][:8]}"
     with st.popover(say("answers.take_away"), key="board-take"):
         exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
@@ -586,7 +597,7 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
 
 
 def _apart(cards: tuple[Card, ...], picked: Picked) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """The cards, and apart from them those that show little, unless all do."""
+    """The cards to show at once, then those that show little. If all show little, all are shown at once."""
     telling = tuple(card for card in cards if picked.by or not card.scarce) or cards
     return telling, tuple(card for card in cards if card not in telling)
 
@@ -597,7 +608,7 @@ def _leave() -> None:
 
 
 def _controls(found: dp.Answer, look: Look) -> Picked:
-    """Pick the group, and shares or numbers; the address keeps both."""
+    """Draw the pickers of groups, and of shares or numbers. Returns what was picked; the address keeps it."""
     by, group = _group(look, "by", "group", look.cells)
     others = [name for name in look.cells if name != by]
     also, second = _group(look, "also", "second", others) if by and look.paired else ("", "")
@@ -620,8 +631,8 @@ def _controls(found: dp.Answer, look: Look) -> Picked:
 
 
 def _turn(now: tuple[str, ...]) -> int:
-    """A click on a bar needs new fields, since the browser would keep showing the old ones; a choice in a field keeps
-    them."""
+    """A number in the keys of the fields. After a click on a bar it grows: the browser would keep showing the old
+    fields. After a choice in a field it stays."""
     seen, clicks, chosen = st.session_state.get(_SEEN, (now, 0, False))
     turn = int(clicks) + int(seen != now and not chosen)
     st.session_state[_SEEN] = (now, turn, False)
@@ -631,7 +642,7 @@ def _turn(now: tuple[str, ...]) -> int:
 def _selectbox(
     label: str, options: list[str], now: str, name: str, key: str, none: str = "board_page.none", width: int = 320
 ) -> str:
-    """A picker of one column, or of `none`. The address keeps it under `name`."""
+    """Draw a picker of one column, or of `none`, and return the picked one or "". The address keeps it under `name`."""
     more: Any = {
         "on_change": _chosen,
         "args": (name, key),
@@ -641,7 +652,8 @@ def _selectbox(
 
 
 def _group(look: Look, by: str, group: str, columns: list[str]) -> tuple[str, str]:
-    """The column and group in the address; the first group if that one does not exist."""
+    """The column and the group in the address; the first group if the address names no group of this column, "" twice
+    without a column."""
     name, label = st.query_params.get(by, ""), st.query_params.get(group, "")
     if name not in columns:
         return "", ""
@@ -669,7 +681,7 @@ def _chosen(name: str, key: str) -> None:
 
 
 def _leads_to(column: str, now: Picked, label: str) -> str:
-    """The address that picks this bar's group, or everyone if it is picked already."""
+    """The address that picks this bar's group, or everyone if this group is picked already."""
     kept = {name: value for name, value in st.query_params.items() if name not in _GROUPS}
     group = {} if (column, label) == (now.by, now.group) else {"by": column, "group": label}
     return f"board?{urlencode(kept | group)}"

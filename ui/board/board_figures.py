@@ -60,8 +60,8 @@ class Bar:
         return "" if self.wide is None else f"{' – '.join(beyond_printed(self.wide))} %"
 
     def wide_drawn(self, shares: bool, look: Look) -> tuple[float, float] | None:
-        """The range for all such people on the picture's axis; where that shows numbers, as numbers of the table's
-        people. None without such a range, or if the number of people is secret."""
+        """The range for the larger group on the picture's axis: if the axis shows numbers, as a number of the table's
+        people. None if there is no such range, or if the number of people is secret."""
         if self.wide is None or shares:
             return self.wide
         people = look.query.facts.people
@@ -74,7 +74,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Picked:
-    """Whom the board shows: a group of a column, of two columns, or everyone; in shares or in numbers."""
+    """Whom the board shows (a group of a column, of two columns, or everyone), and whether in shares or in numbers."""
 
     by: str = ""
     group: str = ""
@@ -103,7 +103,8 @@ class Card:
 
     @property
     def scarce(self) -> bool:
-        """Does its picture of everyone show little: nearly all in one bar, or mostly noise?"""
+        """Does the picture of everyone show little, because nearly all are in one bar, or because it is mostly
+        noise?"""
         return self.score < SCARCE
 
     @cached_property
@@ -126,7 +127,8 @@ class Card:
 
     @cached_property
     def below(self) -> str:
-        """The note under the picture: how large the hidden bars may be, and what grey means."""
+        """The note under the picture: how large the hidden bars may be, and what grey means; empty if neither is
+        needed."""
         lines = []
         if rest := self.rest:
             most = max((bar for bar in rest if bar.high is not None), key=lambda bar: bar.high or 0, default=None)
@@ -145,8 +147,8 @@ class Card:
 
 
 def _says_why(look: Look, column: str, fit: ColumnFit) -> bool:
-    """Does a card say what a check found instead of its figures? A list has no bar of cells that do not fit: they count
-    as one of its values, or not at all."""
+    """Should a card say what a check found, instead of its figures? A list has no bar of cells that do not fit: such
+    cells count as one of its values, or not at all."""
     listed = column in look.query.items or not ordered(look, column)
     return fit.doubted or fit.in_part if listed else bool(fit.codes)
 
@@ -162,7 +164,8 @@ def cards(found: dp.Answer, look: Look, picked: Picked) -> tuple[Card, ...]:
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _cards(charge: str, lang: str, picked: Picked, _look: Look) -> tuple[Card, ...]:
-    """All cards, the highest score first. Cached for all visitors, once per language: a paid answer never changes."""
+    """All cards, the highest score first. All visitors share this cache, one entry per language: a paid answer never
+    changes."""
     look = _look
     drawn = [_card(look, column, picked) for column in look.columns]
     return tuple(sorted(drawn, key=lambda card: -card.score))
@@ -186,7 +189,7 @@ def bars_of(look: Look, column: str, picked: Picked) -> list[Bar]:
 
 
 def _widened(bars: list[Bar], shares: list[tuple[float, float]] | None) -> list[Bar]:
-    """The bars with their ranges for the larger group of a random sample, if there are any."""
+    """The bars with their ranges for the larger group of a random sample; the same bars if there are no such ranges."""
     return bars if shares is None else [replace(bar, wide=ends) for bar, ends in zip(bars, shares, strict=True)]
 
 
@@ -212,7 +215,8 @@ def _bar(figure: Figure, name: str, extra: bool, times: int) -> Bar:
 
 
 def _short(value: float, low: float, high: float, times: int) -> str:
-    """Short: whole percents, or tenths if the range is narrow; people to two digits of the error."""
+    """A bar's figure as a short text: whole percents, or tenths if the range is narrow; people to two digits of the
+    error."""
     if times == 1:
         return rounded(value, low, high) if high > low else bare(value)
     tenths = high - low < 1 and value < 10
@@ -227,8 +231,8 @@ def _at_most(low: float, high: float, times: int) -> str:
 
 
 def note_of(look: Look, column: str, picked: Picked) -> str:
-    """The code of a picture's note; "" for a measured picture. "unbought" if nothing was bought about these columns
-    together: an estimate would repeat everyone's figures."""
+    """The code of the note on a column's picture; "" for a measured picture. "unbought" if nothing was bought about the
+    columns together: an estimate would repeat everyone's figures."""
     if column in look.query.items:
         return "sets_group" if picked.by else "sets"
     groups = picked.of(column)
@@ -241,7 +245,7 @@ def note_of(look: Look, column: str, picked: Picked) -> str:
 
 
 def ordered(look: Look, column: str) -> bool:
-    """Is it a number or days in consecutive groups?"""
+    """Is the column a number or a day, in consecutive groups?"""
     ref = look.query.columns[look.place(column)]
     return (
         isinstance(ref, Grouped) and bool(ref.starts) and not isinstance(look.query.facts.schema[column], dp.Category)
@@ -263,8 +267,9 @@ def _card(look: Look, column: str, picked: Picked) -> Card:
 
 
 def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
-    """A number's average and median, the median day, or a list's most common value. If some cells do not fit, also the
-    share that does; if many do not, only that: an average of the rest would pass for everybody's."""
+    """The summary beside a column's name: a number's average and median, the median day, or a list's most common value.
+    If some cells do not fit, also the share of cells that do; if many do not, only the share that does not, because an
+    average of the rest would pass for everybody's."""
     declared = look.query.facts.schema[column]
     if not ordered(look, column):
         return aside_of_list(bars)
@@ -279,20 +284,20 @@ def aside(look: Look, column: str, bars: Sequence[Bar]) -> str:
 
 
 def _outside(look: Look, column: str) -> Figure | None:
-    """The bar of cells that do not fit."""
+    """The bar of cells that do not fit; None if there is none."""
     return next((figure for figure in look_groups.of_everyone(look, column) if figure.label == DOES_NOT_FIT), None)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def telling_misfits(charge: str, _look: Look) -> tuple[str, ...]:
-    """The columns whose cards show the share of cells that do not fit."""
+    """The columns whose cards show the share of cells that do not fit. All visitors share this cache."""
     numbers = [name for name in _look.columns if name not in _look.query.items and ordered(_look, name)]
     outside = ((name, _outside(_look, name)) for name in numbers)
     return tuple(name for name, figure in outside if figure is not None and float(figure.low or 0) > 0)
 
 
 def _share(figure: Figure | None) -> CellShare:
-    """A bar as a share with its range; nothing where there is none."""
+    """The share of a bar with its range; 0 without a bar."""
     if figure is None:
         return CellShare(Fraction(0), Fraction(0), Fraction(0))
     ends = (figure.value, figure.low or 0, figure.high or 0)
@@ -315,8 +320,8 @@ def _middles(look: Look, column: str, declared: Any) -> str:
 
 
 def _between(what: str, figure: Figure, ends: tuple[float, ...], words: tuple[str, ...]) -> str:
-    """The range of a figure in words. An end that only repeats the declared range (`ends`) is left out; a range that
-    covers most of the declared one gives no words."""
+    """The range of a figure in words. An end that only repeats an end of the declared range (`ends`) is left out; a
+    range that covers most of the declared one gives an empty text."""
     low, high = float(figure.low or 0), float(figure.high or 0)
     if high - low > WIDE * (ends[1] - ends[0]):
         return ""
@@ -329,7 +334,7 @@ def _day(number: float | None) -> str:
 
 
 def aside_of_list(bars: Sequence[Bar]) -> str:
-    """The most common value as far as it is certain, else nothing."""
+    """A sentence on the most common value of a list, as far as it is certain; else empty."""
     ends = {bar.label: (bar.low, bar.high) for bar in bars if not bar.extra}
     if len(ends) < 2 or any(low is None for low, _ in ends.values()):
         return ""
@@ -345,7 +350,7 @@ def aside_of_list(bars: Sequence[Bar]) -> str:
 
 
 def standing(found: dp.Answer) -> str:
-    """A standalone picture for each column, for the report."""
+    """HTML with a standalone picture for each column, for the report."""
     look, title = look_of(found), say("chart.percent")
     drawn = ""
     for card in cards(found, look, Picked()):
@@ -370,7 +375,7 @@ def about_all(found: dp.Answer) -> str:
 
 
 def _name(found: dp.Answer) -> str:
-    """The cache key of an answer. It changes when the answer gains or loses its ranges for all such people."""
+    """The cache key of an answer. It changes when the answer gains or loses its ranges for the larger group."""
     return f"{found.receipt['charge']['hash']} {found.beyond}"
 
 
@@ -379,7 +384,7 @@ def look_of(found: dp.Answer) -> Look:
 
 
 def tried(found: dp.Answer, look: Look, picked: Picked) -> HeldBack | None:
-    """How accurate estimates like the shown ones were on held-back pairs."""
+    """How accurate estimates of the picked kind were on held-back pairs; None if none were held back."""
     return _tried(found.receipt["charge"]["hash"], Picked(picked.by, "", True, picked.also), look)
 
 
@@ -394,5 +399,5 @@ def _tried(charge: str, columns: Picked, _look: Look) -> HeldBack | None:
 
 @st.cache_resource(max_entries=20, show_spinner=False)
 def _kept(charge: str, _look: Look) -> Look:
-    """The same look for all visitors, so that they share its cached results."""
+    """The same first look, as one object for all visitors, so that they share its cached results."""
     return _look

@@ -1,4 +1,5 @@
-"""The form of a first look, as the address holds it: columns left out, of interest, in fewer groups, most important."""
+"""The form of a first look, as the address holds the form: columns left out, of interest, in fewer groups, most
+important."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _SHORT = 300  # characters
 
 
 def counted_as(query: dp.Query) -> None:
-    """Which cells count as something else; a long text goes into an expander."""
+    """Draw a note on cells that count as something else; a long note goes into an expander."""
     note = answer_notes.cut_words(query)
     if len(note) <= _SHORT:
         if note:
@@ -55,7 +56,8 @@ def can_be_coarser(table: dp.Table) -> list[str]:
 
 
 def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
-    """The form for an address, which is not trusted; all columns if it names none."""
+    """The form's values from an address, which is not trusted. If the address leaves no columns out, all columns up to
+    the limit."""
     known = offered(table)
 
     def names(of: str) -> list[str]:
@@ -73,7 +75,7 @@ def filled(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def _merged(table: dp.Table, given: Any) -> dict[str, Any]:
-    """The valid merged groups by column, with their names."""
+    """By column, the merged groups that are valid, with their names."""
     found = {}
     for name, groups in given.items() if isinstance(given, dict) else ():
         try:
@@ -86,7 +88,7 @@ def _merged(table: dp.Table, given: Any) -> dict[str, Any]:
 
 
 def can_be_merged(table: dp.Table) -> list[str]:
-    """Lists with more than two values."""
+    """The columns with a list of more than two values."""
     columns = ((name, table.schema[name]) for name in offered(table))
     return [name for name, column in columns if isinstance(column, dp.Category) and 2 < column.size <= MOST_MERGED]
 
@@ -109,12 +111,12 @@ def query_of(table: dp.Table, now: dict[str, Any]) -> Overview:
 
 
 def link(table: dp.Table, now: dict[str, Any]) -> dict[str, str]:
-    """URL parameters of the form."""
+    """The form's values as URL parameters."""
     return {"table": table.name} | job.as_texts({name: value for name, value in now.items() if value})
 
 
 def state_of(table: dp.Table, query: Overview) -> dict[str, Any]:
-    """The form from which an earlier question was built."""
+    """The form's values from which an earlier question was built."""
     known = offered(table)  # the declarations may have changed since
     refs = {base(ref): ref for ref in (*query.columns, *query.items) if base(ref) in known}
     able = can_be_coarser(table)

@@ -57,7 +57,8 @@ CLUB = "club"  # the made-up tables are shown in the reader's language, as pract
 
 @dataclass(frozen=True)
 class Prepared:
-    """A question or its twin, ready to be drawn: the exact part."""
+    """A question or its broken twin before any draw: its values on both tables, how its answers look to an observer,
+    the stated loss, and the exact loss (None without a law)."""
 
     subject: Watched
     values: tuple[Any, Any]
@@ -76,7 +77,7 @@ def prepared(example: Example, twin: str) -> Prepared:
 
 @dataclass
 class Drawn:
-    """The cells of the draws, for each table."""
+    """The draws so far: for each table, the cell of each draw."""
 
     wanted: int = 0
     seconds: float = SECONDS  # for the next draws
@@ -111,7 +112,7 @@ def drawn(example: Example, twin: str) -> Drawn:
 
 
 def draw_more(ready: Prepared, kept: Drawn, report: Callable[[float], object]) -> None:
-    """Draw until the wanted number or the time limit is reached. Draws before an interruption stay."""
+    """Draw until the wanted number or the time limit is reached. Draws from before an interruption stay."""
     coins, start, before = BulkCoins(), time.monotonic(), kept.many
     while kept.many < kept.wanted and time.monotonic() - start < kept.seconds:
         batch = min(_BATCH, kept.wanted - kept.many)
@@ -123,7 +124,7 @@ def draw_more(ready: Prepared, kept: Drawn, report: Callable[[float], object]) -
 
 
 def wish(kept: Drawn) -> None:
-    """Ask for more draws, to be made in the next run of the page."""
+    """Note that more draws are wanted; the next run of the page makes them."""
     kept.wanted, kept.seconds = min(kept.many + MORE, MOST), LONGER
 
 
@@ -154,7 +155,7 @@ def clean(arriving: dict[str, str]) -> dict[str, str]:
 
 
 def fitted(given: dict[str, str]) -> dict[str, str]:
-    """The settings with a table that suits the question: the chosen one if it does, else the default."""
+    """The settings, with the default tables if the question does not allow the chosen ones."""
     fits = (given["relation"], given["unit"]) in settings(given["q"])
     return given if fits else given | {name: USUAL[name] for name in ("relation", "unit")}
 
@@ -207,7 +208,8 @@ def both(
     alt: str,
     key: str,
 ) -> None:
-    """Each answer's chance on both tables. The band shows where the first may lie, a shade where privacy is spent."""
+    """Draw the chance of each answer on both tables. A band shows where the first table's chances may lie, a shade
+    where privacy is spent."""
     colours, few = palette(), len(labels) <= FEW
     figure = Sketch(330)
     places = list(range(len(labels)))
@@ -248,7 +250,7 @@ def both(
 
 
 def _band(figure: Sketch, places: list[int], low: list[float], high: list[float], few: bool) -> None:
-    """Boxes behind bars, a strip behind lines."""
+    """Add the allowed band to a figure: boxes behind bars, a strip behind lines."""
     colours = palette()
     look: Any = {"name": escape(say("check.band"))}
     if few:
@@ -272,7 +274,8 @@ def _wrapped(label: str) -> str:
 
 
 def gauge_html(claim: float, exact: float | None, proven: float, alt: str) -> str:
-    """A track of loss: the promise, a tick at the exact loss, a bar up to the proven loss."""
+    """HTML: a line along which the privacy loss grows, with the stated loss as a limit, a tick at the exact loss, and a
+    bar up to the proven loss."""
     shown = [claim * 1.35, proven * 1.12, *([] if exact is None or math.isinf(exact) else [exact * 1.08])]
     end = max(shown)
 
@@ -306,7 +309,7 @@ def _whole(value: float, up: bool | None) -> int:
 
 
 def times(ratio: float, up: bool | None = None) -> str:
-    """How many times as likely, in at most three digits."""
+    """A ratio as text, in at most three digits; from a million on only that it is over a million."""
     if ratio >= 1e6:
         return say("check.million")
     if ratio < 10:
@@ -384,7 +387,7 @@ def bare(html: str) -> str:
 
 
 def gauge(ready: Prepared, kept: Drawn) -> list[tuple[str, str]]:
-    """The three values of the gauge, each with its kind (HTML)."""
+    """The lines under the gauge (HTML): the stated, the exact and the proven loss, each with its CSS kind."""
     claim, proof = ready.claim, float(evidence(ready, kept).epsilon)
     delta = say("check.gauge.delta", delta=power_of_ten(claim.delta)) if claim.delta else ""
     facts = {"times": times(claim.times, up=True), "epsilon": two(claim.epsilon, up=True), "delta": delta}
@@ -400,7 +403,7 @@ def gauge(ready: Prepared, kept: Drawn) -> list[tuple[str, str]]:
 
 
 def verdict_words(ready: Prepared, kept: Drawn, twin: str) -> str:
-    """What the draws show; they never prove that a promise is kept."""
+    """A sentence: what the draws show. They never prove that the stated loss is kept."""
     over = evidence(ready, kept).epsilon > ready.claim.epsilon
     if not twin:
         return say("check.verdict.alarm" if over else "check.verdict.built")
@@ -455,7 +458,7 @@ def show_own_column(table: dp.Table, epsilon: str) -> None:
 
 
 def _column_html(audited: ColumnAudit, name: str, epsilon: str, delta: str) -> str:
-    """The exact loss over all one-row tables, and why these decide."""
+    """HTML: the exact loss of a declared column over all one-row tables, and why these tables decide."""
     infinite = audited.epsilon.is_infinite()
     figures = {
         "column": name,
@@ -476,7 +479,7 @@ def _column_html(audited: ColumnAudit, name: str, epsilon: str, delta: str) -> s
 
 
 def _many(count: int) -> str:
-    """The number in full below 10¹², else as a power of ten."""
+    """A number as text: in full below 10¹², else as a power of ten."""
     if count < 10**12:
         return plain(count)
     return "10" + str(len(str(count)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
@@ -508,7 +511,7 @@ def show(table: dp.Table) -> None:
 
 
 def controls(given: dict[str, str]) -> dict[str, str]:
-    """Which question, on which two tables, under which promise."""
+    """Draw the pickers of the question, of the two tables and of ε; return the settings."""
     left, right = st.columns([1, 1])
     questions = {key: say(f"card.{key}.noun") for key in CHOICES["q"]}
     label, now = say("check.field.question"), CHOICES["q"].index(given["q"])
@@ -527,7 +530,7 @@ def controls(given: dict[str, str]) -> dict[str, str]:
 
 
 def tables_html(example: Example) -> str:
-    """Both tables in full; they hold no real person."""
+    """HTML with both tables in full; they hold no real person."""
     columns = sorted(example.query.used() or set(named_columns(example.query.parameters())))
     one, other = example.tables
     drawn = "".join(
@@ -565,7 +568,7 @@ def _cell(row: Any, name: str) -> str:
 
 
 def checked(example: Example, twin: str) -> None:
-    """The answers from both tables, the exact law, and what the draws prove."""
+    """Draw the answers from both tables, the exact chances, and what the draws prove."""
     ready, kept = prepared(example, twin), drawn(example, twin)
     top, key = st.container(), f"audit-{'twin' if twin else 'built'}"
     if kept.many < kept.wanted:

@@ -33,7 +33,8 @@ _MOST_LEFT = 200
 
 
 def draft_of(table: dp.Table) -> Draft:
-    """The current declarations as cards. Kept during editing; built anew when the table was changed elsewhere."""
+    """The current declarations of a table as a draft with cards. The draft is kept during editing, and built anew after
+    a change elsewhere."""
     record = next(record for record in workspace().tables() if record.name == table.name)
     held: dict[str, tuple[int, Draft]] = st.session_state.setdefault(_KEY, {})
     version, draft = held.get(table.name) or _left.get((visitor(), table.name)) or (None, None)
@@ -87,7 +88,7 @@ def _forget(name: str) -> None:
 
 
 def again(table: dp.Table, column: str) -> None:
-    """Open the cards, with this column's card unfolded."""
+    """Open the cards of a table, with this column's card unfolded."""
     draft_of(table).opened = column
     open_for(table.name)
 
@@ -110,7 +111,7 @@ def _fresh() -> str:
 
 
 def show(below: Callable[[dp.Table], None]) -> None:
-    """Draw the page: a card for each column, and by `below` the offer to buy unknown ranges and lists."""
+    """Draw the page: a card for each column; `below` draws the offer to buy unknown ranges and lists."""
     add_style()
     table = current_table()
     if table.practice:
@@ -175,7 +176,7 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def show_saved(table: dp.Table) -> bool:
-    """Confirm a change once, right after it was saved. True if there was one."""
+    """Confirm a change once, right after it was saved. True if a change was just saved."""
     if st.session_state.get(_CHANGED) != table.name:
         return False
     del st.session_state[_CHANGED]

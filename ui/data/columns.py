@@ -1,7 +1,7 @@
 """The screen of columns: a line for each column, filled in from its name, and one open card at a time.
 
-A guess from the name waits until the person recognises a sample cell. Sample cells come from public lists; nothing here
-has seen the file. A click goes through a callback, and a card that a click changes gets fresh widgets.
+A guess from a column's name waits until the person recognises a sample cell. Sample cells come from public lists;
+nothing here has seen the file. A click goes through a callback, and a card that a click changes gets fresh widgets.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ SHOWN = 5  # values of a list from a file
 
 
 def read_list(data: bytes) -> tuple[str, ...]:
-    """One value per line, with or without quotes. Skips empty lines and repeated values (ignoring case)."""
+    """The values in a file: one per line, with or without quotes. Empty lines are left out, and repeated values
+    (ignoring case)."""
     if len(data) > LARGEST:
         raise AllowanceError("data.list.large", most=LARGEST // 2**20)
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -80,7 +81,7 @@ def read_list(data: bytes) -> tuple[str, ...]:
 
 
 def choose_values(card: Card, at: str) -> None:
-    """Usual lists on the left, the values on the right."""
+    """Draw the choice of a list: the usual lists on the left, the values on the right."""
     if card.brought:
         summary = say("data.list.brought", values=len(card.brought), source=card.source, first=card.brought[:SHOWN])
         paragraph(summary, "")
@@ -123,7 +124,7 @@ def _beside_values(card: Card, at: str) -> None:
 
 
 def _usual(where: Any, part: str, options: list[str], key: str, take: Callable[..., None], card: Card, at: str) -> None:
-    """A picker of usual lists, ranges or days. `take` puts the picked one onto the card."""
+    """Draw a picker of usual lists, ranges or days. `take` puts the picked one onto the card."""
     label, own = say(f"data.card.usual_{part}"), say("data.card.own")
     words = _days_words if part == "days" else lambda preset: say(f"data.{part}.{preset}")
     where.selectbox(label, options, None, words, key=key, placeholder=own, on_change=take, args=(card, at))
@@ -151,7 +152,8 @@ def _drop(card: Card) -> None:
 
 
 def other_values(card: Card, at: str, values: list[str]) -> None:
-    """Cells outside the list count as a value of their own or, if the list is complete, as a listed value."""
+    """Draw the choice of what cells outside the list count as: a value of their own or, if the list is complete, a
+    listed value."""
 
     def complete() -> None:
         card.complete = True  # the answer covers empty cells, too
@@ -176,7 +178,8 @@ def _same(text: str) -> str | None:
 
 
 def _own(card: Card, at: str) -> None:
-    """Drop the usual spellings when most values have changed."""
+    """After a change of the typed list: mark the usual list that it equals, and drop the usual spellings if most values
+    have others."""
     if not held(f"{at}-listed"):
         return
     text = st.session_state[f"{at}-listed"] or ""
@@ -238,7 +241,8 @@ def number(card: Card, at: str) -> None:
 
 
 def _own_range(card: Card, at: str) -> None:
-    """Mark the usual range that was typed. An empty step, or a narrower range, gets or offers its usual step."""
+    """After a change of a typed range: mark the usual range that it equals. An empty step is filled in with the usual
+    step; after a narrower range, a finer usual step is filled in or offered."""
     fields = [number_key(f"{at}-{part}") for part in _PARTS]
     if not held(*fields):
         return
@@ -268,7 +272,7 @@ def _take_step(at: str, step: str) -> None:
 
 
 def usual_step(lower: str, upper: str) -> str:
-    """The usual rounding step between these limits; empty while they are not valid."""
+    """The usual rounding step between these limits; empty unless both are numbers and the lower one is smaller."""
     try:
         width = read_number(upper, "") - read_number(lower, "")
     except AllowanceError:
@@ -277,7 +281,8 @@ def usual_step(lower: str, upper: str) -> str:
 
 
 def same_range(card: Card) -> str | None:
-    """The usual range with the limits on the card. If several have these limits, only the one that the person took."""
+    """The usual range with the limits and step on the card; None if there is none. If several have them, only the one
+    that the person took."""
     typed = (card.lower, card.upper, card.step)
     found = [key for key, usual in RANGES.items() if (usual.lower, usual.upper, usual.step) == typed]
     return card.usual if card.usual in found else found[0] if len(found) == 1 else None
@@ -349,7 +354,7 @@ ASK = {"number": number, "date": days, "list": choose_values, "items": choose_va
 
 
 def at(draft: Draft, name: str) -> str:
-    """The start of its widgets' keys."""
+    """The beginning of the keys of a column's widgets."""
     return f"{draft.mark}-{draft.names.index(name)}"
 
 
@@ -360,7 +365,7 @@ _COMMA = str.maketrans(".", ",")
 
 
 def cells(reading: Candidate, dialect: Dialect) -> list[str]:
-    """Sample cells of a reading, as this file would write them."""
+    """The sample cells of a reading, written as this file writes its cells."""
     decimal = reading.kind == "number" and dialect.decimal == ","
     return [like.translate(_COMMA) if decimal else like for like in reading.like]
 
@@ -369,7 +374,7 @@ def cells(reading: Candidate, dialect: Dialect) -> list[str]:
 
 
 def fresh_line(draft: Draft, name: str) -> None:
-    """Forget the line's widgets, so that they are drawn anew from the card."""
+    """Forget the widgets of a column's line, so that they are drawn anew from the card."""
     start = f"{at(draft, name)}-"
     for key in [key for key in st.session_state if str(key).startswith(start)]:
         del st.session_state[key]
@@ -388,14 +393,16 @@ def come_to(draft: Draft, name: str) -> None:
 
 
 def use(draft: Draft, name: str) -> None:
-    """Stop leaving a column out. Its contents are unknown until declared or bought. Its card opens in view."""
+    """Stop leaving a column out, and open its card in view. Its contents are unknown until they are declared or
+    bought."""
     come_to(draft, name)
     draft.card(name).kind = UNKNOWN
     fresh_line(draft, name)
 
 
 def take(draft: Draft, name: str, reading: Candidate) -> None:
-    """The person recognised a sample cell. The card opens if something is still missing."""
+    """Take a reading for a column, because the person recognised its sample cell. The card opens if something is still
+    missing."""
     draft.remember(name)
     draft.card(name).take(reading)
     fresh_line(draft, name)
@@ -455,12 +462,12 @@ def line(draft: Draft, name: str, yes: bool = True) -> None:
 
 
 def untouched(draft: Draft, name: str) -> bool:
-    """Was the column left out from the start, so that only its name is shown?"""
+    """Was the column left out from the start, so that the page needs only its name?"""
     return draft.step == "cards" and draft.state(name) == OUT and not draft.can_undo(name)
 
 
 def left_out(draft: Draft, names: list[str]) -> None:
-    """Draw the columns that are left out, each with its three likely readings, one tap away, and a card for others."""
+    """Draw the columns that are left out. Each has its three likely readings, one tap away; its name opens its card."""
     with st.container(key="lines-out", gap=None):
         paragraph(say("data.cards.left_out"))
         for name in names:
@@ -479,7 +486,7 @@ def _like(reading: Candidate, dialect: Dialect) -> str:
 
 
 def _in_short(reading: Candidate) -> str:
-    """A reading in a few signs: “1–5”, “yes/no”, “Monday…”, “list…”."""
+    """A reading in a few signs, such as “1–5”, “yes/no”, “Monday…” or “list…”."""
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")
     if (usual := presets.RANGES.get(reading.preset or "")) is not None:
@@ -532,8 +539,8 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
 
 
 def _off(draft: Draft, name: str, column: Column) -> str:
-    """How far off the first answer about the column will be, as HTML; with a warning if that exceeds a usual value and
-    no paid check covers the range. Empty until the number of people is stated, on which the error depends."""
+    """HTML: how far off the first answer about the column will be, with a warning if that exceeds a usual value and no
+    paid check covers the range. Empty until the number of people is stated, on which the error depends."""
     if len(draft.sizes) > 1:
         return ""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
@@ -611,7 +618,7 @@ class Codebook:
 
 
 def read_codebook(text: str, names: list[str]) -> Codebook:
-    """Read a pasted code book for these columns."""
+    """A pasted code book, read for the columns of these names."""
     if len(text) > LONGEST:
         raise AllowanceError("data.codebook.long", most=LONGEST)
     found, known = Codebook(), {normal(name): name for name in reversed(names)}
@@ -650,7 +657,7 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _listed(labels: dict[str, list[str]]) -> str | None:
-    """A line for each label, with its codes; None if a card would read it differently."""
+    """The labels as lines of a list, each with its codes; None if a card would read these lines differently."""
     codes = {code: label for label, given in labels.items() for code in given if normal(code) != normal(label)}
     lines = []
     for label, given in labels.items():
@@ -690,7 +697,8 @@ def offer_codebook(draft: Draft) -> None:
 
 
 def _bring_book(draft: Draft, key: str) -> None:
-    """A code book in a file: a sheet about columns, or a statistics file, whose rows are not read."""
+    """Draw a field for a file with a code book: a sheet about columns, or a statistics file, whose rows are not
+    read."""
     waiting, refused = f"{key}-brought", f"{key}-refused"
     given = here.picker(say("data.codebook.file"), key=f"{key}-file-{draft.uploads}")
     if given is not None:
@@ -739,7 +747,7 @@ def _from_book(draft: Draft, book: list[foreign.CodedColumn]) -> tuple[dict[str,
 
 
 def _fill_button(draft: Draft, cards: dict[str, Card], place: str, key: str) -> None:
-    """A button that fills these cards from a code book, which the session holds under `place`."""
+    """Draw a button that fills these cards from a code book, which the session holds under `place`."""
     label = say("data.codebook.fill", many=len(cards))
     st.button(label, key=key, on_click=_fill, args=(draft, cards, place), disabled=not cards, type="primary")
 
@@ -825,7 +833,8 @@ def _written(draft: Draft) -> None:
 
 
 def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> None:
-    """Nothing else must be decided: add the table from here with the usual allowance, or go on to choose one."""
+    """Draw the end of the page when nothing else must be decided: a button that adds the table with the usual
+    allowance, and one that goes on to choose an allowance."""
     if advice := people.scarce(draft, drafts.budget(draft)):
         hint(advice)
     with st.container(key="declare-adds", horizontal=True, vertical_alignment="center", gap="small"):
@@ -839,7 +848,7 @@ def _last(draft: Draft, check: Callable[[], None], adds: str, one_yes: bool) -> 
 
 
 def _unnamed(draft: Draft, waits: list[str]) -> None:
-    """How many columns have unknown contents, and a button to leave out the unsettled ones."""
+    """Draw how many columns have unknown contents, and a button that leaves out the unsettled ones."""
     if draft.unknown:
         paragraph(say("data.cards.to_find", many=len(draft.unknown)))
     if waits and len(waits) < len(draft.chosen):
@@ -850,7 +859,7 @@ def _unnamed(draft: Draft, waits: list[str]) -> None:
 
 
 def settled(draft: Draft) -> None:
-    """Check that every column not left out can be used."""
+    """Refuse unless every column that is not left out can be used."""
     draft.choose()
     if not draft.chosen:
         raise AllowanceError("data.cards.none")
@@ -868,7 +877,7 @@ def settled(draft: Draft) -> None:
 
 
 def cards(draft: Draft) -> list[str]:
-    """The columns on this screen."""
+    """Draw the columns of this screen, and return their names."""
     st.html(sheet("data/lines"))
     draft.choose()
     shown = _shown(draft)
@@ -902,7 +911,7 @@ def _mended(draft: Draft) -> None:
 
 
 def _shown(draft: Draft) -> list[str]:
-    """All columns, or those of one screen if there are many."""
+    """The columns on this screen: all, or a screenful of many."""
     names = draft.offered
     if len(names) <= MOST_LINES:
         return names
@@ -914,7 +923,8 @@ def _shown(draft: Draft) -> list[str]:
 
 
 def alike(draft: Draft, shown: list[str]) -> list[str]:
-    """Guesses with a single reading: one button confirms them all, as their lines show the sample cells."""
+    """The columns whose guess has a single reading. One button confirms all of them, as their lines show the sample
+    cells."""
     return [name for name in shown if draft.state(name) == "guess" and len(draft.card(name).candidates) == 1]
 
 

@@ -1,8 +1,8 @@
 """What a person has declared so far about a table to add: a `Draft`, with a `Card` for each column.
 
-Kept in the session, complete without Streamlit. Everything here is typed by a person or guessed from column names, and
-so public; nothing has seen a cell. `column_of`, `schema`, `unit` and `budget` turn the answers into the engine's
-objects. The engine refuses what it cannot use, in its own sentence.
+The draft is kept in the session, and works without Streamlit. Everything here is typed by a person or guessed from
+column names, and so public; nothing has seen a cell. `column_of`, `schema`, `unit` and `budget` turn the answers into
+the engine's objects. The engine refuses what it cannot use, in its own sentence.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def read_codes(text: str, dialect: dp.Dialect) -> list[Fraction]:
 
 
 def _read_code(part: str, dialect: dp.Dialect, name: str) -> Fraction:
-    """A number: read like a cell, else as somebody typed it, if that is unambiguous."""
+    """The number in a text: read as a cell of the file, else as somebody typed it; refused if it could be two
+    numbers."""
     number = number_reader(dialect)(part)
     if number != "nan":
         return read_number(number, name)
@@ -75,20 +76,20 @@ def _is_single(text: str, dialect: dp.Dialect) -> bool:
 
 
 def written_codes(codes: Iterable[Fraction], dialect: dp.Dialect) -> str:
-    """Numbers as text that `read_codes` reads."""
+    """Numbers as a text that `read_codes` reads back."""
     texts = [text_of(code).replace(".", dialect.decimal) for code in codes]
     return "; ".join(texts) + (";" if len(texts) == 1 and "," in texts[0] else "")
 
 
 def code_words(words: str, codes: Iterable[Fraction], code: str) -> str:
-    """The words, followed by the column's numbers for “unknown”, without a thousands sign."""
+    """The words of a range, followed by the column's numbers for “unknown”, without a thousands sign."""
     texts = [local(text_of(number)) for number in codes]
     return say(code, words=words, codes=texts, many=len(texts)) if texts else words
 
 
 def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int | None:
-    """The number for “unknown” that the range was probably widened for: the range is far wider than usual and reaches a
-    number that files often use. From the typed range and the name only."""
+    """The number for “unknown” that the range was probably widened for; None if there is none. The range is then far
+    wider than usual and reaches a number that files often use. Only the typed range and the column's name decide."""
     if usual not in RANGES:
         return None
     try:
@@ -145,7 +146,8 @@ class Card:
 
     @staticmethod
     def for_name(name: str, beside: Sequence[str] = ()) -> Card:
-        """Filled in from the column's name and those `beside` it. A guess waits for a yes; else it is left out."""
+        """A card filled in from the column's name and the names `beside` it. A guess waits for the person's yes;
+        without one the column is left out."""
         idea, likely = presets.suggest(name), presets.candidates(name, beside)
         if idea.preset in presets.EDITION and not likely:  # another's list of that name may hold anything
             idea = presets.Suggestion()
@@ -160,8 +162,8 @@ class Card:
         return card
 
     def typed(self, category: str, labels: Sequence[str]) -> None:
-        """Take the column type that a database declares: truth values or an enumerated list, and no other cells. It
-        comes from the table's declaration, not from its rows."""
+        """Take the column type that a database declares: truth values, an enumerated list, several values, or days. The
+        type comes from the table's declaration, not from its rows."""
         if len(labels) > 1:
             self.kind, self.candidates, self.guess = "list", (), None
             self.take_values(list(labels), say("data.source.as_enumerated"))
@@ -176,8 +178,8 @@ class Card:
             self.candidates = with_year_first or self.candidates
 
     def coded(self, entry: CodedColumn, dialect: dp.Dialect) -> None:
-        """Take what a statistics file says about its own column: labels become a list, missing values its codes. It is
-        a guess that waits for a yes; it comes from the file's words, not from its rows."""
+        """Take what a statistics file says about its own column: labels become a list, missing values become codes. The
+        result is a guess that waits for the person's yes. It comes from the file's words, not from its rows."""
         named = [(code, label) for code, label in entry.values if code not in entry.missing]
         number = entry.kind == "number"
         labelled = [pair for pair in named if not (number and presets.unanswered(pair[1]))]
@@ -206,7 +208,7 @@ class Card:
             self.guess = self.content()
 
     def content(self) -> tuple[object, ...]:
-        """Every field that describes the column."""
+        """Every field of the card that describes the column."""
         return tuple(getattr(self, part.name) for part in fields(self) if part.name not in _BESIDE)
 
     @property
@@ -214,11 +216,11 @@ class Card:
         return self.guess is not None and self.content() == self.guess
 
     def agree(self) -> None:
-        """The person confirmed the guess."""
+        """Confirm the guess on the card."""
         self.guess = None
 
     def take(self, reading: Candidate) -> None:
-        """The person recognised a sample cell."""
+        """Fill the card from a reading, because the person recognised its sample cell."""
         self._filled(reading)
         self.agree()
 
@@ -293,12 +295,12 @@ class Card:
 
     @property
     def values(self) -> list[str]:
-        """The list, typed or from a file."""
+        """The values of the list, typed or from a file."""
         return list(self.brought) if self.brought else listed(self.listed)[0]
 
     @property
     def blank(self) -> bool:
-        """Is it still incomplete, so that a complaint would come too early?"""
+        """Is the card still incomplete, so that a complaint would come too early?"""
         if self.kind == "number":
             typed = self.lower, self.upper, self.step, self.stand_in if self.filled else "0"
             return not all(part.strip() for part in typed)
@@ -315,7 +317,8 @@ NO_ANSWER = "no answer"
 
 
 def _scale(labelled: Sequence[tuple[str, str]]) -> Candidate | None:
-    """A reading as numbers, if a few labels leave out whole numbers between them, as in 0 = not at all, 10 = fully."""
+    """A reading as numbers, if a few labels leave out whole numbers between them, as in 0 = not at all, 10 = fully;
+    else None."""
     if not 1 < len(labelled) < MOST_MARKS or not all(re.fullmatch(r"-?\d+", code) for code, _ in labelled):
         return None
     codes = {int(code) for code, _ in labelled}
@@ -326,7 +329,7 @@ def _scale(labelled: Sequence[tuple[str, str]]) -> Candidate | None:
 
 
 def _labels(named: Sequence[tuple[str, str]], missing: Sequence[str]) -> str:
-    """A list as typed: every label, with its codes as other spellings."""
+    """A list as a person would type it: every label, with its codes as other spellings."""
     lines: dict[str, tuple[str, list[str]]] = {}
     for code, label in named:
         label = re.sub(r"\s=\s", " – ", label)
@@ -353,7 +356,7 @@ _BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
 
 
 def _same(column: Column, other: Column) -> bool:
-    """Do two columns mean the same? The order of other spellings does not matter."""
+    """Do two columns have the same meaning? The order of other spellings does not matter."""
     if isinstance(column, Category) and isinstance(other, Category):
         return column.labels == other.labels and _parts(column) == _parts(other)
     return column == other
@@ -364,7 +367,7 @@ def _parts(column: Category) -> tuple[object, ...]:
 
 
 def _card_of(column: Column, dialect: dp.Dialect) -> Card:
-    """The closest card; `Card.of` checks that it means the same column."""
+    """The card that is closest to a declared column; `Card.of` then checks that both have the same meaning."""
     if isinstance(column, Number):
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
         stand_in = "" if column.missing is None else text_of(column.missing)
@@ -459,7 +462,7 @@ def listed(text: str) -> tuple[list[str], dict[str, str]]:
 
 
 def typed(text: str, name: str) -> Fraction:
-    """The number that a card holds as text: with English signs, whatever the language."""
+    """The number in a text that a card holds. Such a text has English signs, whatever the language."""
     with stored():
         return read_typed(text, name)
 
@@ -545,12 +548,12 @@ class Draft:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Table sizes for prices: the stated number of people, else several usual ones."""
+        """The table sizes for which prices are shown: the stated number of people, else several usual numbers."""
         return (self.about,) if self.about else USUAL_SIZES
 
     @property
     def people(self) -> int:
-        """The smallest of the table sizes that prices use."""
+        """The smallest of the table sizes for which prices are shown."""
         return self.sizes[0]
 
     @property
@@ -568,7 +571,7 @@ class Draft:
 
     @property
     def unknown(self) -> list[str]:
-        """Chosen columns with unknown contents: left out until those are bought."""
+        """The chosen columns with unknown contents. They are left out until their contents are bought."""
         return [name for name in self.chosen if self.card(name).kind == UNKNOWN]
 
     @property
@@ -577,11 +580,12 @@ class Draft:
         return [name for name in self.names if self.many != "more" or name != self.who]
 
     def choose(self) -> None:
-        """Choose every column that its card does not leave out."""
+        """Set the chosen columns to every offered column whose card does not leave it out."""
         self.chosen = [name for name in self.offered if self.card(name).kind != OUT]
 
     def state(self, name: str) -> str:
-        """A column is left out, unknown, a guess that waits for a yes, incomplete ("waits"), or settled."""
+        """The state of a column: left out, unknown, "guess" (a guess waits for a yes), "waits" (incomplete) or
+        "settled"."""
         card = self.card(name)
         if card.kind in (OUT, UNKNOWN):
             return str(card.kind)
@@ -607,7 +611,7 @@ class Draft:
         return any(earlier != self.card(name) for earlier in self.before.get(name, []))
 
     def undo(self, name: str) -> None:
-        """Restore the card before its last change."""
+        """Restore the card as it was before its last change; nothing if it was never changed."""
         kept = self.before.get(name, [])
         while kept and kept[-1] == self.card(name):
             kept.pop()
@@ -658,7 +662,7 @@ def schema(draft: Draft) -> dp.Schema:
 
 
 def likely(draft: Draft) -> dp.Schema | None:
-    """The columns declared so far or guessed from their names; None if there are none."""
+    """A schema of the columns declared so far or guessed from their names; None if there are no such columns."""
     found = {}
     for name in draft.offered:
         try:
@@ -676,7 +680,7 @@ def budget(draft: Draft) -> dp.Budget:
 
 
 def allowance(draft: Draft) -> dp.Budget:
-    """The chosen allowance, else the usual one; for prices."""
+    """The chosen allowance, else the usual one. Prices are shown for it."""
     try:
         return budget(draft)
     except dp.AllowanceError:
@@ -684,7 +688,7 @@ def allowance(draft: Draft) -> dp.Budget:
 
 
 def table_name(file: str, taken: list[str]) -> str:
-    """A free table name from the file's name."""
+    """A table name made from a file's name, and not taken yet."""
     kinds = "|".join(suffix.lstrip(".") for suffix in SUFFIXES)
     stem = re.sub(rf"(\.({kinds}))+$", "", file, flags=re.IGNORECASE)
     tidy = " ".join("".join(sign if sign.isprintable() else " " for sign in stem).split())[:60].strip() or "table"
@@ -695,19 +699,20 @@ def table_name(file: str, taken: list[str]) -> str:
 
 
 def taken_name(draft: Draft, taken: list[str]) -> str:
-    """The file's name if another table has that name, so that this table got a number; else empty."""
+    """The name made from the file's name, if another table has it and this table therefore got a number; else empty."""
     plain_name = table_name(draft.file, [])
     return plain_name if plain_name in taken and draft.name == table_name(draft.file, taken) else ""
 
 
 def numbers_like(example: str) -> str:
-    """The example; the two usual ones also without a thousands sign, as most files write numbers."""
+    """An example of how a file writes numbers; the two usual examples also without a thousands sign, as most files have
+    none."""
     bare = {"1,234.5": "1234.5", "1.234,5": "1234,5"}.get(example, "")
     return say("data.names.numbers_or", bare=bare, example=example) if bare else example
 
 
 def numbers_of(dialect: dp.Dialect) -> str:
-    """The example for this dialect's numbers."""
+    """The example of how this dialect writes numbers."""
     usual = "1,234.5" if dialect.decimal == "." else "1.234,5"
     signs = dialect.decimal, dialect.thousands
     return next((example for example, known in NUMBERS.items() if known == signs), usual)

@@ -43,7 +43,7 @@ PARTS = {"number": "numbers", "date": "dates", "list": "lists"}  # parameters of
 
 
 def offer_found(table: dp.Table, first: Sequence[str]) -> None:
-    """Offer to buy the ranges and lists of some columns. Those in `first` are preselected."""
+    """Draw the offer to buy the ranges and lists of some columns. Those in `first` are preselected."""
     declared = table.schema.columns
     names = [name for name in table.facts.header if name != table.facts.unit.id_column]
     names.sort(key=lambda name: name in declared)
@@ -68,7 +68,8 @@ def offer_found(table: dp.Table, first: Sequence[str]) -> None:
 
 
 def _kind(name: str) -> str:
-    """The kind of contents that the person expects of a column; the name's guess is preselected."""
+    """Draw the choice of the kind of contents that the person expects of a column, and return it. A guess from the name
+    is preselected."""
     idea = presets.suggest(name).kind
     usual = idea if idea in KINDS else "list"
     left, right = st.columns([2, 3], vertical_alignment="center")
@@ -79,7 +80,7 @@ def _kind(name: str) -> str:
 
 
 def _find_again(table: dp.Table, given: dict[str, Any]) -> None:
-    """Show an earlier purchase that covers all these columns again, free."""
+    """Draw a button that shows an earlier purchase again, free, if it covers all these columns."""
     wanted = {(part, name) for part in PARTS.values() for name in given.get(part, [])}
     for bought in table.drafted():
         asked = bought.query.parameters()
@@ -112,7 +113,7 @@ def _priced(table: dp.Table, given: dict[str, Any], columns: int) -> None:
 
 
 def then_found(table: dp.Table, answer: dp.Answer) -> None:
-    """Offer to use what was found as declarations."""
+    """Draw a button that uses what was found as declarations."""
     query: Any = answer.query
     drafts: list[Drafted] = query.drafts(answer.value, answer.interval)
     usable = [draft for draft in drafts if draft.usable]
@@ -126,8 +127,8 @@ def then_found(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
-    """Offer to buy unknown ranges and lists, all together. `first` are preselected, except a column that identifies
-    people by its name: its values must not become a list."""
+    """Draw the offer to buy unknown ranges and lists, all together. Those in `first` are preselected, except a column
+    that identifies people by its name: its values must not become a list."""
     numbers = sure_id_column(table.facts.header)
     with st.container(key="card-buy"):
         offer_found(table, [name for name in first if name != numbers])
@@ -136,7 +137,7 @@ def unknown_columns(table: dp.Table, first: Sequence[str] = ()) -> None:
 
 
 def then_bought(table: dp.Table, answer: dp.Answer) -> None:
-    """What an answer bought here means, and a button to use it."""
+    """Draw what an answer bought here means, and a button that uses it."""
     query = answer.query
     if query.declares:
         if answer.receipt["table"] == table.name and not table.practice and not table.closed:
@@ -152,7 +153,8 @@ MOST_NAMED = 12  # columns in a line
 
 
 def show_check(table: dp.Table, exact: bool) -> None:
-    """The result for every column, and an offer to check the others; with `exact`, also those checked roughly."""
+    """Draw the result for every checked column, and an offer to check the others; with `exact`, also those checked
+    roughly."""
     fits = _fits(table)
     unchecked = [fit.column for fit in fits if not fit.checked]
     with st.container(key="card-fit"):
@@ -183,7 +185,7 @@ def sure(table: dp.Table) -> bool:
 
 
 def check_result(table: dp.Table, checked: dp.Answer) -> None:
-    """The result of a check in a sentence or two."""
+    """Draw the result of a check in a sentence or two."""
     notes = list[str]()
     if sure(table):
         most = max(0, *(high for _, high in checked.interval.values()))
@@ -195,7 +197,7 @@ def check_result(table: dp.Table, checked: dp.Answer) -> None:
 
 
 def whole_check(checked: dp.Answer) -> None:
-    """All details of a check, a click away."""
+    """Draw all details of a check, folded."""
     with st.expander(say("data.fit.passed_more")):
         st.html(f"<p>{escape(range_words(checked))}</p>{answer_notes.fit_notes(checked, linked=True)}{_bars(checked)}")
         answer.picture(checked, "answer")
@@ -203,7 +205,7 @@ def whole_check(checked: dp.Answer) -> None:
 
 
 def _bars(checked: dp.Answer) -> str:
-    """Every count of the check, as it was drawn."""
+    """HTML with every count of the check, as the noise made it."""
     query: Any = checked.query
     cells = zip(query.number_names(), checked.raw or (), strict=False)
     rows = "".join(
@@ -214,16 +216,16 @@ def _bars(checked: dp.Answer) -> str:
 
 
 def _usual(table: dp.Table, columns: Sequence[str], some: bool = False) -> dp.Query | None:
-    """The check of these columns that a question would buy first; None if few people make it expensive. For only `some`
-    of the unchecked ones, as exact as is cheap."""
+    """The check of these columns that a question would buy first; None if few people make such a check expensive. If
+    these are only `some` of the unchecked columns, the check is as exact as is cheap."""
     if not columns or table.practice:
         return None
     return usual_check(table, columns, CHEAP, ROUGH) if some else check_for(table, columns)
 
 
 def check_people(table: dp.Table) -> None:
-    """A field to correct a declared number of people: if a paid answer implies a very different number, or if the
-    visitor came for it. A counted number cannot be corrected."""
+    """Draw a field that corrects a declared number of people, if a paid answer implies a very different number or the
+    visitor came for the field. A counted number cannot be corrected."""
     implied, came = answer_notes.far_off(table), bool(st.query_params.get("people"))
     if table.practice or table.closed or table.facts.people is not None or (implied is None and not came):
         return
@@ -244,7 +246,8 @@ def _correct(table: dp.Table, key: str) -> None:
 
 
 def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
-    """Columns that do not fit, each with the likely mistake and a button to correct it; then those that fit."""
+    """Draw the columns that do not fit, each with the likely mistake and a button to correct it; then those that
+    fit."""
     for fit in fits:
         if fit.doubted or fit.in_part or fit.state == UNSURE:
             guess = "" if fit.state == UNSURE else slip(table.schema[fit.column])
@@ -258,7 +261,8 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
 
 
 def stronger_check(table: dp.Table) -> bool:
-    """Offer a more exact check of columns with a rough or unsure result, with its price. Was it offered?"""
+    """Draw the offer of a more exact check of columns with a rough or unsure result, with its price. True if there is
+    one."""
     names = [fit.column for fit in _fits(table) if fit.rough or fit.state == UNSURE]
     finer = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
     if finer is None:
@@ -273,7 +277,7 @@ def stronger_check(table: dp.Table) -> bool:
 
 
 def _offer_check(table: dp.Table, unchecked: list[str]) -> None:
-    """The check that a question would buy, at the same price; others under *more*."""
+    """Draw the offer of the check that a question would buy, at the same price; other checks under *more*."""
     above = st.container()
     with details(say("data.fit.more"), "fit-more") as drawn:
         names = all_of_them = unchecked[:MOST_COLUMNS]
@@ -316,14 +320,15 @@ YEAR = "year"  # nobody asks for its average first
 
 @dataclass(frozen=True)
 class Offer:
-    """A question that one click asks, with its price, including the check before it."""
+    """A question that one click asks, and its preview with the price of the check before it."""
 
     query: dp.Query
     seen: dp.Preview
 
 
 def show_first_questions(table: dp.Table) -> None:
-    """Offer some questions, a first look at all columns, the check alone, or links to questions about other columns."""
+    """Draw offers after a table was added: a first look at all columns, some questions, the check alone, and links to
+    questions about other columns."""
     asking = may("ask", table.name)
     look: Any = tables.usual_first_look(table)
     price = None if look is None else table.preview(look, checked=True)
@@ -389,7 +394,7 @@ def _check_button(table: dp.Table, check: dp.Query, kind: Any) -> None:
 
 
 def _at_once(table: dp.Table) -> list[list[Offer]]:
-    """Questions at the price that Ask opens with, grouped by kind; none about a column that a check doubts."""
+    """Questions at the price with which Ask opens, grouped by kind; none about a column that a check doubts."""
     found: dict[type[dp.Query], list[Offer]] = {}
     for name in sorted(table.schema.columns, key=lambda column: presets.suggest(column).preset == YEAR):
         query = _asked_first(table, name)
@@ -407,7 +412,7 @@ def _at_once(table: dp.Table) -> list[list[Offer]]:
 
 
 def _alike(table: dp.Table, others: Sequence[Offer], place: int) -> None:
-    """Links that ask the same question about other columns, each with its error and price."""
+    """Draw buttons that ask the same question about other columns, each with its error and price."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"done-alike-{place}"):
         paragraph(say("data.done.alike"), width="content")
         for at, offer in enumerate(others):
@@ -433,7 +438,7 @@ def _asks(table: dp.Table, offer: Offer, label: str, key: str, kind: Any = job.S
 
 
 def first_way(table: dp.Table, name: str, label: str = "") -> str:
-    """A link to the first question about a column, filled in."""
+    """HTML with a link to the first question about a column, filled in; empty if there is none."""
     query = _asked_first(table, name)
     if query is None:
         return ""

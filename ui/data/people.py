@@ -60,7 +60,8 @@ MOST_PEOPLE = 10**10
 
 
 def show_protection(table: dp.Table) -> None:
-    """On a table's page: protect a person instead of a row, or more rows of a person. Only for people who may."""
+    """Draw on a table's page how to protect a person instead of a row, or more rows of a person. Nothing for people who
+    may not do that."""
     unit, name = table.facts.unit, table.name
     if table.practice or table.closed or unit.person or not may("protect", name) or _under_way(name):
         return
@@ -98,8 +99,8 @@ def show_protection(table: dp.Table) -> None:
 
 
 def protection_offered(draft: Draft) -> str:
-    """The table that already holds a refused file, with less protection. Empty if the refusal had another reason, or if
-    the person went back to one row each, as that table is declared."""
+    """The name of the table that already holds a refused file, with less protection. Empty if the file was refused for
+    another reason, or if the person went back to one row each, as that table is declared."""
     complaint = draft.complaint
     if not isinstance(complaint, dp.AllowanceError) or complaint.code != OFFERED:
         return ""
@@ -110,7 +111,7 @@ def protection_offered(draft: Draft) -> str:
 
 
 def offer_protection(draft: Draft, name: str) -> None:
-    """Offer to correct the table that already holds a refused file."""
+    """Draw the offer to protect more in the table that already holds a refused file."""
     try:
         table, unit = open_table(name), drafts.unit(draft)
     except dp.AllowanceError as refusal:
@@ -130,7 +131,8 @@ def _rows_words(unit: dp.Unit) -> str:
 
 
 def _price(table: dp.Table, unit: dp.Unit, people: int | None, name: str) -> None:
-    """What will be left, what the person vouches for, and the button; or why it is refused."""
+    """Draw what will be left of the allowance after the correction, what the person vouches for, and the button; or why
+    the correction is refused."""
     try:
         seen = table.protection_preview(unit)
     except dp.AllowanceError as refusal:
@@ -163,7 +165,7 @@ def _begin(name: str, unit: dp.Unit, people: int | None) -> None:
 
 
 def _under_way(name: str) -> bool:
-    """Is a correction running? When it has ended, go to the table's page."""
+    """Is a correction of this table running? Once a correction has succeeded, this opens the table's page."""
     task = _tasks().get(name)
     if task is None:
         return False
@@ -183,7 +185,7 @@ def _under_way(name: str) -> bool:
 
 
 def protection_result(table: dp.Table) -> None:
-    """Confirm a correction once."""
+    """Confirm once that a correction was made."""
     if st.session_state.get(_DONE) == table.name:
         del st.session_state[_DONE]
         left = percent_left(table.meter().unused)
@@ -243,7 +245,8 @@ def rows(draft: Draft) -> None:
 
 
 def _whose(draft: Draft) -> list[str]:
-    """Ask which of the columns with unclear names tells people apart: a check will count its different values."""
+    """Draw the question which of the columns with unclear names tells people apart, and return that column in a list: a
+    check will count its different values. Empty without such a column."""
     if not (names := presets.unclear(draft.names)):
         return []
     label, key = say("data.unit.whose"), kept("declare-whose", draft.whose)
@@ -266,7 +269,7 @@ def _whose(draft: Draft) -> list[str]:
 
 
 def _as_before(draft: Draft) -> None:
-    """Show how a table with the same column names was declared: the same rows keep its terms, and other terms are
+    """Draw how a table with the same column names was declared: the same rows keep its terms, and other terms are
     refused at the very end. The page never says earlier whether the rows are the same: an uploaded file would be a
     guess at the rows, and the page would confirm it."""
     with suppress(dp.AllowanceError):  # removed meanwhile
@@ -278,7 +281,8 @@ def _as_before(draft: Draft) -> None:
 
 
 def _likely(draft: Draft) -> None:
-    """Offer columns that identify people by their names. A single one is filled in as a guess."""
+    """Draw the columns that may identify people by their names. If one name says so clearly, it is filled in as a guess
+    instead."""
     found = presets.id_columns(draft.names)
     if draft.who is None and "declare-who" not in st.session_state:
         draft.who = presets.sure_id_column(draft.names)
@@ -289,12 +293,13 @@ def _likely(draft: Draft) -> None:
 
 
 def _offers(draft: Draft) -> bool:
-    """Are there several columns that identify people by their names? A single clear one is in the field already."""
+    """Are there columns that may identify people, and none whose name says so clearly? A clear one is in the field
+    already."""
     return bool(presets.id_columns(draft.names)) and presets.sure_id_column(draft.names) is None
 
 
 def _usual_each(draft: Draft) -> None:
-    """Usual numbers of rows, each with its gain and loss; none is chosen before."""
+    """Draw usual numbers of rows per person, each with its gain and loss; none is chosen at first."""
     key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
     captions = [_worth(draft, each) for each in USUAL_EACH]
     note = f"{say('data.unit.each_help')} {say('data.unit.per_person')}"
@@ -303,8 +308,8 @@ def _usual_each(draft: Draft) -> None:
 
 
 def _worth(draft: Draft, each: int) -> str:
-    """How rough answers are with this many rows per person, or how many good answers there are. For that the number of
-    people and columns, known or guessed from names, are needed."""
+    """A sentence: how rough answers are with this many rows per person or, if the number of people and the columns are
+    known, how many good answers there are."""
     gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
     relation = st.session_state.get("declare-relation", draft.relation)  # both fields are drawn below
     people = st.session_state.get("declare-about", draft.about)
@@ -321,7 +326,8 @@ def _takes(clicked: str, field: str) -> None:
 
 
 def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
-    """Options of the widget `field`: when its value changes, the widget `usual` marks it if it is an option."""
+    """Options for the widget `field`: when its value changes, the widget `usual` marks that value if it is one of
+    `options`."""
 
     def mark() -> None:
         now = st.session_state[field]
@@ -331,7 +337,8 @@ def _follow(usual: str, field: str, options: Sequence[Any]) -> dict[str, Any]:
 
 
 def _choose(about: str, options: list[str], now: str | None, captions: Sequence[str], code: str = "") -> str | None:
-    """Radio buttons with explanations, none chosen at first; returns the choice. `code` begins their message keys."""
+    """Draw radio buttons with explanations, none chosen at first; return the choice. `code` begins their message
+    keys."""
     code = code or f"data.{about}"
     words = {option: say(f"{code}.{option}_label") for option in options}
     more: dict[str, Any] = {"key": kept(f"declare-{about}", now), "label_visibility": "collapsed"}
@@ -356,7 +363,8 @@ def secret(draft: Draft) -> None:
 
 
 def about(draft: Draft) -> None:
-    """The number of people that the owner states. If membership is no secret it is optional, and only prices use it."""
+    """Draw the field for the number of people that the owner states. If membership is no secret, the number is optional
+    and only prices use it."""
     free = draft.relation == "replace"
     code, key = "data.relation.about_replace" if free else "data.relation.about", kept("declare-about", draft.about)
     words: Any = {"help": say(f"{code}_help"), "placeholder": say("data.relation.about_none") if free else None}
@@ -382,7 +390,8 @@ def show_shared(draft: Draft) -> None:
 
 
 def shared_offered(draft: Draft) -> list[str]:
-    """Open tables with the same relation and the same unit: only then does one ε mean the same for both."""
+    """The names of open tables with the same relation and the same unit: only then does one ε mean the same for both
+    tables."""
     names, unit = [], drafts.unit(draft).as_json()
     for name, _ in workspace().names():
         try:
@@ -456,7 +465,8 @@ def budget(draft: Draft) -> None:
 
 
 def _sampled(draft: Draft) -> None:
-    """Are the people a random sample? Only asked where each has one row; without an answer nothing is claimed."""
+    """Draw the question whether the people are a random sample. It is asked only where each has one row; without an
+    answer nothing is claimed."""
     if draft.many != "one":
         draft.sample = None
         return
@@ -468,7 +478,7 @@ def _sampled(draft: Draft) -> None:
 
 
 def show_sample(table: dp.Table) -> None:
-    """On the table's page, for its owner: are these people a random sample?"""
+    """Draw on the table's page, for its owner, the question whether these people are a random sample."""
     if table.practice or table.closed or not table.facts.unit.single or not may("declare_sample", table.name):
         return
     done = st.session_state.pop(f"sample-done-{table.name}", False)
@@ -493,8 +503,8 @@ def _declare_sample(name: str, sample: bool) -> None:
 
 
 def at_once(draft: Draft) -> str:
-    """Fill in a free name and an allowance, and say them in a sentence. Empty if the person must decide first: the name
-    that was typed is taken, or the budget is shared or not valid."""
+    """Fill in a free name and an allowance, and return a sentence with both. Empty if the person must decide first: the
+    typed name is taken, or the budget is shared or not valid."""
     suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, names_in_view())
     try:
@@ -510,7 +520,8 @@ def at_once(draft: Draft) -> str:
 
 
 def suggest(draft: Draft) -> None:
-    """Preselect an allowance: careful if membership is secret and it holds enough good answers, else usual."""
+    """Preselect an allowance: “careful” if membership is secret and that allowance holds enough good answers, else the
+    usual one."""
     suggested = CAREFUL if draft.relation == "add_remove" and _held(draft, CAREFUL) >= ENOUGH else USUAL
     if draft.care is None or (draft.care == draft.suggested != suggested):
         draft.care = suggested
@@ -531,7 +542,7 @@ def _held(draft: Draft, care: str) -> int:
 
 
 def _trade(draft: Draft) -> None:
-    """Why this is preselected; nothing if the person chose."""
+    """Draw why this allowance is preselected; nothing if the person chose another."""
     if draft.care != draft.suggested or draft.relation != "add_remove":
         return
     why = say("data.care.secret")
@@ -542,7 +553,7 @@ def _trade(draft: Draft) -> None:
 
 
 def _many(allowance: dp.Budget, draft: Draft) -> str:
-    """How many good answers an allowance holds; for several sizes if the number of people is unknown."""
+    """A sentence: how many good answers an allowance holds; for several sizes if the number of people is unknown."""
     found = {people: _good(draft, allowance, people) for people in draft.sizes}
     if len(found) > 1:
         sizes = []
@@ -558,7 +569,7 @@ def _many(allowance: dp.Budget, draft: Draft) -> str:
 
 
 def _scarce(draft: Draft) -> None:
-    """Warn that the table holds few answers, with advice, before it is added."""
+    """Draw a warning with advice if the table will hold few good answers."""
     with suppress(dp.AllowanceError):  # shown below
         advice = scarce(draft, drafts.budget(draft))
         paragraph(say("data.care.usual_people"), "price")
@@ -567,7 +578,7 @@ def _scarce(draft: Draft) -> None:
 
 
 def scarce(draft: Draft, given: dp.Budget) -> str:
-    """A sentence of advice if the table holds few answers; else empty."""
+    """Sentences of advice if the table holds few good answers under the given budget; else empty."""
     if draft.about is None or _good(draft, given) >= ENOUGH:
         return ""
     advice = [say("data.care.scarce")]
@@ -581,7 +592,8 @@ def scarce(draft: Draft, given: dp.Budget) -> str:
 
 
 def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
-    """The answers with fewer rows per person: the most rows that leave enough answers, else one row."""
+    """A sentence in a list: how many good answers fewer rows per person would give. It takes the most rows that leave
+    enough answers, else one row; empty if a person has one row."""
     for fewer in sorted({1, *USUAL_EACH}, reverse=True):
         if fewer < each:
             many = _good(replace(draft, each=fewer), given)
@@ -591,7 +603,7 @@ def _fewer_rows(draft: Draft, given: dp.Budget, each: int) -> list[str]:
 
 
 def _explained(draft: Draft) -> None:
-    """What the chosen allowance, or the usual one, means for a person; and what each choice would mean."""
+    """Draw what each allowance means for a person, and the odds of the chosen one."""
     choices = []
     for care, epsilon in CARE.items():
         most = fields.odds_after(PRIOR, Fraction(epsilon))
@@ -603,7 +615,7 @@ def _explained(draft: Draft) -> None:
 
 
 def _typed(draft: Draft) -> bool:
-    """What a typed ε and δ mean, or why they are refused. True if refused."""
+    """Draw what a typed ε and δ mean, or why they are refused. True if they are refused."""
     if not (draft.epsilon.strip() or draft.delta.strip()):
         return False
     try:

@@ -36,12 +36,12 @@ class UsualList:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """Cells a person may recognise, the short ones of the reader's language first."""
+        """Cells that a person may recognise, first the short ones of the reader's language."""
         return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.like)))
 
     @property
     def spelled(self) -> tuple[str, ...]:
-        """Some accepted spellings, those of the reader's language first."""
+        """Some accepted spellings, first those of the reader's language."""
         return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.also)))
 
     @property
@@ -81,7 +81,7 @@ YES_NO = UsualList("yes_no-1", _YES_NO, also=_YES_NO, short={"sl": ("da", "ne")}
 
 @dataclass(frozen=True)
 class Range:
-    """A number preset, as typed; `like` is a cell that a person may recognise, `measure` what it is counted in."""
+    """A usual range, as typed. `like` is a cell that a person may recognise, `measure` is the unit of the numbers."""
 
     lower: str
     upper: str
@@ -172,7 +172,7 @@ DAYS = ("year_before", "year_now", "two_years", "ten_years", "since_2000", "birt
 
 
 def days(preset: str, today: date) -> tuple[date, date]:
-    """First and last possible day."""
+    """The first and the last possible day of a usual range of days."""
     year_end = date(today.year, 12, 31)
     if preset == "year_before":
         return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
@@ -367,7 +367,7 @@ def _stands(words: list[str], wanted: str) -> bool:
 
 
 def suggest(name: str) -> Suggestion:
-    """What a column of this name is most likely about."""
+    """What a column of this name is most likely about; an empty suggestion if the name says nothing."""
     words = fold(name)
     if not words:
         return Suggestion("number", "percent") if "%" in name else Suggestion()
@@ -503,7 +503,8 @@ LIKELY = 3
 
 
 def likely(name: str) -> tuple[Candidate, ...]:
-    """Three readings of a column whose name alone settles nothing; none for names of people, codes and remarks."""
+    """The three likeliest readings of a column whose name alone settles nothing; none for names of people, codes and
+    remarks."""
     words = fold(name)
     if not words or id_names.numbering_people([name]) or {words[0], words[-1]} & _TEXTS or _of_a_record(words):
         return ()
@@ -518,7 +519,7 @@ def likely(name: str) -> tuple[Candidate, ...]:
 
 
 def _of_a_record(words: Sequence[str]) -> bool:
-    """Is it a record's own number, as in “case_no”? It measures nothing."""
+    """Do these words name a record's own number, as in “case_no”? Such a number measures nothing."""
     return bool({words[0], words[-1]} & {*_NUMBER_OF.split()}) and bool({*words} & {*_RECORDS.split()})
 
 
@@ -527,7 +528,7 @@ def numbers_a_record(name: str) -> bool:
 
 
 def _stems(words: Sequence[str]) -> list[str]:
-    """Readings of a column by the beginnings of its name's words. The last word counts first: in “loan amount” and
+    """Readings of a column by the beginnings of the words in its name. The last word counts first: in “loan amount” and
     “gross weight” it says what is measured. A participle (yes or no) comes before all others."""
     form = next((readings for pattern, readings in _FORMS if re.fullmatch(pattern, words[-1])), ())
     last, *others = (
@@ -543,7 +544,7 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 
 def unclear(names: Sequence[str]) -> list[str]:
-    """Columns whose names do not say what they hold: one of them may tell people apart."""
+    """The columns whose names do not say what they hold: one of them may tell people apart."""
     return [name for name in names if not (candidates(name, names) or {*fold(name)} & _TEXTS or suggest(name).kind)]
 
 
@@ -560,7 +561,7 @@ def _reading(usual: str) -> Candidate:
 
 
 def measure(name: str, preset: str | None) -> str:
-    """The unit of a number, from its name or the usual range."""
+    """The unit of a column's numbers, from the column's name or the usual range; empty if neither says it."""
     sign = next((sign for sign in name if sign in _SIGNS), "")
     currency = sign or next((_CURRENCIES[word] for word in fold(name) if word in _CURRENCIES), "")
     return currency or (RANGES[preset].measure if preset in RANGES else "")
@@ -576,7 +577,7 @@ _OF_A_PERSON = (  # “starost člana” is about a member, and numbers nobody
 
 
 def id_columns(names: Sequence[str]) -> list[str]:
-    """Columns that may identify people, the likeliest first."""
+    """The columns that may identify people, the likeliest first."""
     words, sure = {name: fold(name) for name in names}, id_names.numbering_people(names)
     people = [name for name in names if holds(words[name], PERSON) or id_names.glued(words[name])]
     people = [name for name in people if not holds(words[name], _OF_A_PERSON)]
@@ -592,12 +593,12 @@ _EVENTS = (
 
 
 def event_columns(names: Sequence[str]) -> list[str]:
-    """Columns about things a person may have several of, such as visits."""
+    """The columns about things a person may have several of, such as visits."""
     return [name for name in names if holds(fold(name), _EVENTS)]
 
 
 def sure_id_column(names: Sequence[str]) -> str | None:
-    """The only column that may identify people, if its name says so clearly."""
+    """The only column that may identify people, if its name says so clearly; else None."""
     found = id_columns(names)
     return found[0] if len(found) == 1 and _numbers_a_person(found[0]) else None
 

@@ -40,7 +40,7 @@ USUAL_ALLOWANCE = dp.Budget("1", "1e-6")
 def _first(
     question: str, column: Column, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget
 ) -> tuple[dp.Query, Promise]:
-    """A question with the price and noise of its first offer, and its promise."""
+    """A question about the column with the price and noise of its first offer, and its promise."""
     query = _query(question, "column", column, relation, people, unit)
     # Its check included, at the most.
     opens = opening(query.at(Fraction(1)), allowance.rule(), Totals.NOTHING, Fraction(1), CHEAP)
@@ -50,7 +50,7 @@ def _first(
 
 @lru_cache(maxsize=500)
 def _least(query: dp.Query) -> Fraction | None:
-    """The least useful spend, if the current one is too small; else None."""
+    """The least ε at which the question would be useful, if its present ε is too small; else None."""
     return None if query.promise().amount <= query.coarse() else least_epsilon(query, query.coarse())
 
 
@@ -62,8 +62,8 @@ def _query(question: str, name: str, column: Column, relation: Relation, people:
 def of_column(
     column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
 ) -> str:
-    """What the declaration allows and how accurate the first answer will be: the same figure as on the column's line.
-    If the number of people is unknown, sentences that depend on it appear once for each size."""
+    """Sentences: what the declaration allows and how accurate the first answer will be, with the same figure as on the
+    column's line. If the number of people is unknown, sentences that depend on it appear once for each size."""
     sentences = next(make for kind, make in _SENTENCES.items() if isinstance(column, kind))
     by_size = {people: sentences(column, relation, people, unit, allowance) for people in sizes}
     first = next(iter(by_size.values()))
@@ -74,7 +74,7 @@ def of_column(
 
 
 def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
-    """How many values the range allows, and what its width costs an average."""
+    """Sentences: how many values the range allows, and what its width costs an average."""
     lines = [say("data.price.grid", range=range_words(column), size=column.size)]
     query, promise = _first("mean", column, relation, people, unit, allowance)
     if (spend := _least(query)) is not None:
@@ -88,7 +88,7 @@ def _of_number(column: Number, relation: Relation, people: int, unit: dp.Unit, a
 
 
 def _spent(spend: Fraction) -> str:
-    """A spend in words, relative to the usual allowance of ε = 1: the owner has not chosen one yet."""
+    """An ε in words, as a part of the usual allowance of ε = 1: the owner has not chosen an allowance yet."""
     exact = up(spend, 100)
     return say("data.price.part" if exact <= 1 else "data.price.whole", spend=exact, share=percent(exact))
 
@@ -116,14 +116,14 @@ def list_words(column: Category | ItemSet) -> str:
 
 
 def _of_list(column: Category, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
-    """How many bars the list has, and how accurate each one is."""
+    """Sentences: how many bars the list has, and how accurate each bar is."""
     query, promise = _first("histogram", column, relation, people, unit, allowance)
     lines = [say("data.price.bars", labels=list_words(column), bars=column.size)]
     return [*lines, *_promised(query, "each", promise=promise.words(query))]
 
 
 def _of_items(column: ItemSet, relation: Relation, people: int, unit: dp.Unit, allowance: dp.Budget) -> list[str]:
-    """How accurate the most common item is, and whether every item can be counted."""
+    """Sentences: how accurate the most common item is, and whether every item can be counted."""
     query, promise = _first("top_item", column, relation, people, unit, allowance)
     lines = [say("data.price.items", labels=list_words(column), items=column.size)]
     lines += _promised(query, "top", promise=promise.words(query))
@@ -138,7 +138,8 @@ def _of_days(column: dp.Date, relation: Relation, people: int, unit: dp.Unit, al
 
 
 def _promised(query: dp.Query, code: str, **facts: str) -> list[str]:
-    """How accurate the first answer will be; or the price of a useful one."""
+    """A sentence in a list: how accurate the first answer will be, or the ε of a useful one; empty if no ε makes it
+    useful."""
     if query.promise().amount <= query.coarse():
         return [say(f"data.price.{code}", **facts)]
     spend = _least(query)
@@ -166,14 +167,16 @@ def _day(column: dp.Date, place: int) -> str:
 
 @dataclass(frozen=True)
 class Typical:
-    """The median, by price, of the columns' first questions, each at the least ε clearly above noise."""
+    """The first question about a column, in the middle of all such questions by price, at the least ε clearly above
+    noise."""
 
     query: dp.Query
     spend: Fraction | None  # None: no usual ε makes it more than noise
 
 
 def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = ROWS) -> Typical:
-    """Of the columns' first questions the median by ε. Small tables, long lists and many rows per person raise it."""
+    """The median by ε of the first questions about all columns. Small tables, long lists and many rows per person raise
+    it."""
     asked = [(_started(name, column, relation, people, unit), name, column) for name, column in schema.columns.items()]
     asked.sort(key=lambda each: MOST_SPEND if each[0] is None else each[0].epsilon)
     query, name, column = asked[len(asked) // 2]
@@ -185,7 +188,7 @@ def typical(schema: dp.Schema, relation: Relation, people: int, unit: dp.Unit = 
 
 @lru_cache(maxsize=2_000)
 def _started(name: str, column: Column, relation: Relation, people: int, unit: dp.Unit) -> dp.Query | None:
-    """The cheapest first question about a column."""
+    """The cheapest first question about a column; None if none is worth asking at any usual ε."""
     facts = Facts("table", dp.Schema({name: column}), unit, relation, people)
     asked = first_asked(name, facts.schema)
     offered = (worth_asking(facts, key, given, lambda query: True) for key, given in asked)
@@ -193,7 +196,7 @@ def _started(name: str, column: Column, relation: Relation, people: int, unit: d
 
 
 def good_questions(budget: dp.Budget, asked: Typical) -> int:
-    """About how many such questions a budget holds. Better noise improves the answer, not the price."""
+    """About how many questions like the typical one a budget holds. Better noise improves the answer, not the price."""
     if asked.spend is None:
         return 0
     rule = budget.rule()
@@ -206,7 +209,8 @@ def good_questions(budget: dp.Budget, asked: Typical) -> int:
 def short(
     column: Column, unit: dp.Unit, relation: Relation, sizes: Sequence[int], allowance: dp.Budget = USUAL_ALLOWANCE
 ) -> str:
-    """The error of the first answer about a column; of several sizes the largest, which the screen names once."""
+    """The error of the first answer about a column, in a few words; of several sizes, for the largest, which the screen
+    names once."""
     question = {Number: "mean", Category: "histogram", ItemSet: "top_item"}.get(type(column), "median")
     query, promise = _first(question, column, relation, sizes[-1], unit, allowance)
     if question == "median":
@@ -225,8 +229,8 @@ def too_wide(
     sizes: Sequence[int],
     allowance: dp.Budget = USUAL_ALLOWANCE,
 ) -> str:
-    """A warning that an average would be off by more than a usual value (`like`). None if the number of people is
-    unknown: then the page shows the error for several sizes."""
+    """A warning that an average would be off by more than a usual value (`like`); else empty. Also empty if the number
+    of people is unknown: then the page shows the error for several sizes."""
     if not isinstance(column, Number) or len(sizes) > 1:
         return ""
     promise = _first("mean", column, relation, sizes[0], unit, allowance)[1]
@@ -259,13 +263,13 @@ def short_words(column: Column) -> str:
 
 
 def all_shown(column: Column) -> bool:
-    """Does its line show every value of its list?"""
+    """Does the line of a column show every value of its list?"""
     return isinstance(column, Category) and len(column.values) <= FEW_SHOWN
 
 
 def briefly(column: Column) -> str:
-    """A shorter line, beside sample cells. A long list shows how many values it has; a very long one also what other
-    cells count as. Empty if the sample cells are the values."""
+    """The declaration in fewer words, beside sample cells. A long list shows how many values it has; a very long one
+    also what other cells count as. Empty if the sample cells are the values."""
     if isinstance(column, Category):
         if {*map(plain, column.values)} <= {*also(column)}:
             return ""
@@ -293,7 +297,7 @@ def _list_words(column: Category) -> str:
 
 
 def also(column: Column) -> tuple[str, ...]:
-    """Some spellings that a usual list accepts."""
+    """Some spellings that a usual list accepts; empty for other columns."""
     if not isinstance(column, Category):
         return ()
     usual = next((preset for preset in (*LISTS.values(), YES_NO) if preset.table == column.spellings), None)

@@ -31,7 +31,8 @@ _FIELDS = ("unit", "who", "who-likely", "each", "each-usual", "relation", "about
 
 
 def offer(draft: Draft, above: bool) -> None:
-    """The tables with at least half of their declared columns in this file, the closest first; and a file."""
+    """Draw buttons for the tables with at least half of their declared columns in this file, the closest first; and a
+    field for a file. With such a table this stands `above` the form, else below."""
     alike = _alike(draft)
     if above != bool(alike):  # without such a table it stands below what must be answered
         return
@@ -77,7 +78,7 @@ def _read(draft: Draft, given: object) -> None:
 
 
 def _take(draft: Draft, declared: dp.Declaration) -> None:
-    """Fill the draft. Go on to the columns if nothing about the people is left to say."""
+    """Fill the draft from an earlier declaration. Go on to the columns if nothing about the people is left to say."""
     try:
         fitted, draft.differs = declared.fitted(draft.names)
     except dp.AllowanceError as refusal:
@@ -108,7 +109,7 @@ def _take(draft: Draft, declared: dp.Declaration) -> None:
 
 
 def show_differences(draft: Draft) -> None:
-    """What differs from the earlier table, by names."""
+    """Draw what differs between the earlier table and this one, by names."""
     if not draft.like:
         return
     differs: Differences = draft.differs or Differences()
@@ -125,7 +126,7 @@ def show_differences(draft: Draft) -> None:
 
 
 def offer_download(table: dp.Table) -> None:
-    """The declaration as one file, for next year's table."""
+    """Draw a button that downloads the declaration as one file, for next year's table."""
     name = "".join(sign if sign.isalnum() or sign in " -_." else "-" for sign in table.name).strip() or "table"
     label, note = say("data.like.download"), say("data.like.download_help")
     exports.offer(label, table.declaration().text(), f"{name}.declaration.json", "declare-take", help=note)

@@ -57,7 +57,7 @@ def choose_source(draft: Draft) -> None:
 
 
 def _describe_asked(draft: Draft, task: str, *second: bool) -> None:
-    """Ask the database or Spark about the table that a form named."""
+    """Start a task that asks the database or Spark about the table named in a form."""
     if draft.asked is not None:
         source, space = draft.asked, workspace()
         draft.asked = None
@@ -65,8 +65,8 @@ def _describe_asked(draft: Draft, task: str, *second: bool) -> None:
 
 
 def _form(draft: Draft, kind: str, keys: dict[str, str], go: Callable[[Draft], None], refused: bool) -> None:
-    """Where the table is: a "source" is a database, a "lake" is Parquet files that Spark reads or a table of its
-    catalogue. Nothing is sent before the button, and the click clears the password."""
+    """Draw the form that says where the table is. A "source" is a database; a "lake" is Parquet files that Spark reads,
+    or a table of Spark's catalogue. Nothing is sent before the button, and the click clears the password."""
     asked = refused or bool(st.session_state.get(next(iter(keys.values()))))
     with details(say(f"data.{kind}.title"), f"declare-{kind}-open", asked) as opened:
         if not opened:
@@ -113,7 +113,8 @@ def _look(draft: Draft) -> None:
 
 
 def take_described(draft: Draft, source: dp.Source, described: Described, second: bool = False) -> None:
-    """Store the columns that the database declares, and go to the next screen; or those of a second table."""
+    """Store the columns that the database declares, and go to the next screen; with `second`, store those of a second
+    table."""
     if second:
         names = tuple(column.name for column in described.columns)
         who, seen = _likely_id(draft, names), source.described(described.seen)
@@ -183,7 +184,7 @@ def choose_file(draft: Draft) -> None:
 
 
 def _on_server(draft: Draft) -> None:
-    """Files too large to upload: put into the workspace's files/ folder and picked by name."""
+    """Draw a picker of files in the workspace's files/ folder: they are too large to upload."""
     place = workspace().folder / "files"
     paths = incoming.waiting(place)
     most = int(st.get_option("server.maxUploadSize"))
@@ -210,7 +211,7 @@ def _on_server(draft: Draft) -> None:
 
 
 def _take(draft: Draft, given: Any) -> None:
-    """Keep the upload on the server and read its first line. Answers about an earlier file stay."""
+    """Keep the upload on the server and read its first line. What was said about an earlier file stays."""
     draft.uploads += 1  # a fresh uploader, so that the server lets go of its copy
     folder = workspace().folder / "tmp"
     try:
@@ -251,7 +252,7 @@ def _open(draft: Draft, path: Path, name: str) -> None:
 
 
 def _plain(draft: Draft) -> bool:
-    """Is it clear how to read the file? Then the screen of names is skipped; it stays one step back."""
+    """Is it clear how to read the file? Then the screen of names is skipped, and stays one step back."""
     assert draft.path is not None
     try:
         names = names_of(draft.path, draft.dialect)
@@ -265,7 +266,7 @@ def _plain(draft: Draft) -> bool:
 
 
 def _take_names(draft: Draft, names: list[str]) -> None:
-    """The names, and what a statistics file says about its columns."""
+    """Store the column names, and what a statistics file says about its columns."""
     assert draft.path is not None
     if is_statistics(draft.path):
         book = foreign.describe(files_of(draft.path)[0], draft.dialect).book
@@ -294,7 +295,8 @@ def _survey(draft: Draft) -> None:
 
 
 def guess(path: Any) -> Dialect:
-    """Guess from the first line. Refuses an unreadable file; a wrong guess can be corrected on the page."""
+    """A guess of the file's dialect from its first line. Refuses an unreadable file; a wrong guess can be corrected on
+    the page."""
     found = suggest(path, _regional())
     return replace(found, thousands="." if found.decimal == "," else ",")
 
@@ -365,7 +367,7 @@ _TITLED = (
 
 
 def _titles(draft: Draft, fault: dp.AllowanceError | None) -> None:
-    """Which row of the sheet holds the names? Rows above it hold titles; names may take several rows."""
+    """Draw the question which rows of the sheet hold the names. Rows above hold titles; names may take several rows."""
     below = draft.dialect.names_row > 1 or draft.dialect.names_rows > 1
     refused = fault or draft.complaint
     doubted = refused is not None and refused.code in _TITLED
@@ -380,7 +382,7 @@ def _titles(draft: Draft, fault: dp.AllowanceError | None) -> None:
 
 
 def _labels(draft: Draft) -> None:
-    """Are columns called by their labels? Both are the file's own words."""
+    """Draw the choice whether columns are called by their labels. Names and labels are both the file's own words."""
     key = kept("declare-labels", draft.dialect.labels)
     st.toggle(say("data.names.labels"), key=key, on_change=_picked, args=(draft, "labels"))
     coded = sum(1 for column in draft.book.values() if column.values or column.missing)
@@ -391,7 +393,7 @@ def _labels(draft: Draft) -> None:
 
 
 def _sheet(draft: Draft) -> None:
-    """Pick one of several sheets. Their names are as public as column names."""
+    """Draw a picker of the sheet, if there are several. The names of sheets are as public as column names."""
     assert draft.path is not None
     try:
         names = foreign.sheet_list(files_of(draft.path)[0])
@@ -424,7 +426,8 @@ def _listed(draft: Draft) -> None:
 
 
 def _spellings(draft: Draft) -> bool:
-    """Offer the names as each legacy encoding spells them. False if all agree, or if the file declares its encoding."""
+    """Draw the names as each legacy encoding spells them, to pick one. False if all spell them alike, or if the file
+    declares its encoding."""
     if draft.names and draft.dialect.encoding not in _LEGACY:
         return False
     spelled = _readings(draft)
@@ -438,7 +441,7 @@ def _spellings(draft: Draft) -> bool:
 
 
 def _readings(draft: Draft) -> dict[str, list[str]]:
-    """The file's names under each encoding. Of encodings that agree, only the one in use."""
+    """By encoding, the names in the file; of encodings that spell the names alike, only the one in use."""
     assert draft.path is not None
     spelled: dict[str, list[str]] = {}
     for encoding in _LEGACY:
@@ -454,7 +457,7 @@ def _readings(draft: Draft) -> dict[str, list[str]]:
 
 
 def _differing(spelled: dict[str, list[str]]) -> dict[str, str]:
-    """A few names of each spelling, those that no other spelling shares."""
+    """By encoding, a few names that the encodings spell differently, as text."""
     places = [at for at, each in enumerate(zip(*spelled.values(), strict=False)) if len({*each}) > 1]
     for most in range(min(MOST_SPELLED, len(places)), len(places) + 1):
         read = {encoding: plain([names[at] for at in places[:most]]) for encoding, names in spelled.items()}
@@ -470,7 +473,7 @@ def _spelled(draft: Draft) -> None:
 
 
 def _numbers(draft: Draft) -> None:
-    """Decimal and thousands signs in one choice."""
+    """Draw one choice of the decimal and the thousands sign."""
     label, key = say("data.names.numbers"), kept("declare-numbers", numbers_of(draft.dialect))
     more: dict[str, Any] = {"horizontal": True, "help": say("data.names.numbers_help")}
     picked = st.radio(label, list(NUMBERS), 0, lambda example: unmarked(numbers_like(example)), key, **more)
@@ -479,7 +482,7 @@ def _numbers(draft: Draft) -> None:
 
 
 def _shown_number(draft: Draft) -> str:
-    """The number format that the field below shows; it is drawn later."""
+    """The example of numbers in the field below, which is drawn later."""
     return str(st.session_state.get("declare-numbers") or numbers_of(draft.dialect))
 
 
@@ -507,7 +510,7 @@ def _changed(draft: Draft, **parts: Any) -> None:
 
 
 def _mend(draft: Draft, complaint: dp.AllowanceError | None) -> None:
-    """One-click repairs. Lines read as empty are kept, so the number of people stays."""
+    """Draw repairs of one click. Lines that are read as empty stay rows, so the number of people does not change."""
     if draft.bad_records == "empty":
         paragraph(say("data.names.as_empty"))
     code = "" if complaint is None else complaint.code
@@ -552,7 +555,8 @@ class Second:
 
 
 def offer_second(draft: Draft) -> None:
-    """Below the column that says who: pick the file, agree on its id, and read in words what is joined."""
+    """Draw, below the column that says who, a picker of a second file, the choice of its id column, and in words what
+    is joined."""
     if not draft.begun or draft.who is None:
         return
     title = say("data.join.title" if draft.source is None else "data.join.title_table")
@@ -585,7 +589,7 @@ def offer_second(draft: Draft) -> None:
 
 
 def second_refused(draft: Draft) -> bool:
-    """Was a second table refused? Then that is said beside its name."""
+    """Was a second table refused? Then the reason stands beside its name."""
     refused = isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code.startswith("source.")
     return refused and draft.source is not None and draft.second is None and draft.who is not None
 
@@ -616,7 +620,8 @@ def _take_second(draft: Draft, given: Any) -> None:
 
 
 def _likely_id(draft: Draft, names: tuple[str, ...]) -> str | None:
-    """The id of a second file: the column of the same name, else the only one that surely identifies people."""
+    """The id column of a second file: the column of the same name, else the only one that surely identifies people;
+    None without either."""
     alike = (name for name in names if normal(name) == normal(draft.who or ""))
     return next(alike, None) or presets.sure_id_column(names)
 

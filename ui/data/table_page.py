@@ -33,8 +33,8 @@ _NAME, _NEW = "newer-name", "newer-new-people"
 
 
 def show_newer_file(table: dp.Table) -> None:
-    """Newer rows become another table with the same declarations and the same allowance. Only for people who may add
-    tables, and where the workspace keeps this table's connection."""
+    """Draw a form that brings newer rows: they become another table with the same declarations and the same allowance.
+    Only for people who may add tables, and where the workspace keeps this table's connection."""
     if table.practice or not may("bring_newer", table.name) or not workspace().has_source(table.name):
         return
     runs, error = adding(place := f"newer-task-{table.name}")
@@ -109,7 +109,8 @@ def show_per_person(table: dp.Table) -> None:
 
 
 def _gain(table: dp.Table) -> str:
-    """The promised error of a count now and with one row each, at one ε: from public facts."""
+    """A sentence: the promised error of a count now, and if each person had one row, at the same ε. From public
+    facts."""
     single = replace(table.facts, unit=dp.Unit.of_person(str(table.facts.unit.id_column)))
     try:
         counts = [catalogue["count"].build(facts, {"epsilon": GAIN}) for facts in (table.facts, single)]
@@ -149,7 +150,7 @@ def _summaries(schema: dp.Schema) -> dict[str, dp.Summary]:
 
 
 def done(draft: Draft) -> None:
-    """The page right after the table was added."""
+    """Draw the page right after the table was added."""
     assert draft.added is not None
     try:
         table = open_table(draft.added.name)
@@ -183,8 +184,8 @@ def done(draft: Draft) -> None:
 
 
 def _enough(table: dp.Table) -> str:
-    """How many questions the allowance holds, now that the people are counted. Empty if it holds plenty, or if the
-    owner stated the number of people: then the page said it before."""
+    """A sentence: how many questions the allowance holds, now that the people are counted. Empty if it holds plenty, or
+    if the owner stated the number of people: then the page said it before."""
     meter, facts = table.meter(), table.facts
     if facts.people is None:
         return ""
@@ -194,7 +195,7 @@ def _enough(table: dp.Table) -> str:
 
 
 def show() -> None:
-    """The page of one table, with the answer in the URL if there is one."""
+    """Draw the page of one table, with the answer in the URL if there is one."""
     if bought := st.query_params.get("look"):  # its board is read on a page of its own
         st.switch_page(nav.page("board"), query_params={"table": st.query_params["table"], "look": bought})
     add_style()

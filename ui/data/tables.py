@@ -55,7 +55,7 @@ def _section(title: str, cards: list[str], first: str = "", none: str = "", kind
 
 
 def _add() -> str:
-    """A link to add a table, or to go on with an unfinished one."""
+    """HTML with a link that adds a table, or goes on with an unfinished one."""
     draft = wizard.under_way()
     label = say("tables.add") if draft is None else say("tables.go_on", file=draft.file)
     return link(nav.address("data"), label, "button")
@@ -83,7 +83,7 @@ def _card(name: str, label: str) -> str:
 
 
 def _sample(name: str) -> str:
-    """A practice table. Its card does not load the table."""
+    """HTML with the card of a practice table. It does not load the table."""
     with of_practice(name):
         if workspace().here(name):
             return _card(name, called(name))
@@ -102,13 +102,13 @@ def _left(used: Fraction, beside: str = "") -> str:
 
 
 def _ways(*ways: tuple[str, str]) -> str:
-    """The ways on as links, the first one as a button."""
+    """HTML with the ways on as links, the first one as a button."""
     links = [link(address, say(code), "" if place else "button") for place, (address, code) in enumerate(ways)]
     return f'<p class="ways">{"".join(links)}</p>'
 
 
 def _attention(table: dp.Table) -> str:
-    """Warnings: columns that a paid check doubts, or that no column was checked."""
+    """HTML with warnings: columns that a paid check doubts, or that no column was checked; empty without any."""
     if table.practice or table.closed:
         return ""
     fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())

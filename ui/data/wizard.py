@@ -1,7 +1,7 @@
-"""Adding a table: one question per screen, with the answers so far in sight.
+"""Adding a table: one question to the person per screen, with what was said so far in sight.
 
-The answers live in a `Draft` in the session, so going back, or to another page and back, keeps them. A widget takes its
-value from the draft when it appears and hands it back on every run. Work that takes seconds runs in a `Task`.
+What was said lives in a `Draft` in the session, so going back, or to another page and back, keeps it. A widget takes
+its value from the draft when it appears and hands it back on every run. Work that takes seconds runs in a `Task`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ Work = Callable[[Callable[[float], None]], Any]
 
 
 class Task:
-    """Work on a thread of its own. `share` goes from 0 to 1, then `result` or `error` is set. `size`: of the file."""
+    """Work on a thread of its own. `share` goes from 0 to 1, then `result` or `error` is set. `size` is that of the
+    file, in bytes."""
 
     def __init__(self, purpose: str, work: Work, stoppable: bool = True, size: int = 0) -> None:
         self.purpose = purpose
@@ -72,7 +73,8 @@ class Task:
         self._stopped = True
 
     def words(self) -> str:
-        """What is done and, after a while, how much of it, how long the rest takes, and how fast it goes."""
+        """A sentence: what is being done and, after a while, how much of it is done, how long the rest takes, and how
+        fast it goes."""
         work, taken = say(f"data.task.{self.purpose}"), time.monotonic() - self._began
         if self.share < LEAST_SHARE or taken < PATIENCE:
             return work
@@ -149,14 +151,14 @@ def start_over() -> None:
 
 
 def kept(key: str, value: Any) -> str:
-    """The widget's key. Sets its value from the draft when the widget is new on the page."""
+    """The key of a widget. If the widget is new on the page, its value is first set from the draft."""
     if key not in st.session_state:
         st.session_state[key] = value
     return key
 
 
 def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[..., None]) -> None:
-    """Draws the screen of the draft's step. `take_source` stores the columns that a database declares."""
+    """Draw the screen of the draft's step. `take_source` stores the columns that a database declares."""
     add_style()
     read_names_of("")  # a new table's names are its owner's own
     if not may("add_table"):
@@ -185,7 +187,8 @@ def show(screens: Mapping[str, Callable[[Draft], None]], take_source: Callable[.
 
 
 def _take_terms(draft: Draft) -> None:
-    """An allowance from a link, such as What-if's: into the draft, once. What no budget could have is dropped."""
+    """Put an allowance from a link, such as What-if's, into the draft, once. Values that no budget could have are
+    dropped."""
     given = {name: st.query_params.get(name, "") for name in ("epsilon", "delta")}
     nav.forget(*given)
     try:
@@ -210,7 +213,7 @@ def heading(code: str, lead: bool = True, part: str = "lead", **facts: Any) -> N
 
 
 def complain(draft: Draft) -> None:
-    """The complaint, right above the button; scrolled into view after a click."""
+    """Draw the complaint, right above the button; after a click, scroll to it."""
     if draft.complaint is None:
         return
     arrived = st.session_state.pop(_COMPLAINED, False)
@@ -220,7 +223,7 @@ def complain(draft: Draft) -> None:
 
 
 def reconsider(draft: Draft, check: Callable[[], Any], *codes: str) -> None:
-    """Drop a complaint with one of these codes as soon as `check` passes."""
+    """Run `check` again if the complaint has one of these codes: the complaint goes, or the new one takes its place."""
     if isinstance(draft.complaint, dp.AllowanceError) and draft.complaint.code.startswith(codes):
         try:
             check()
@@ -242,8 +245,8 @@ def onwards(
     key: str = "",
     **facts: Any,
 ) -> bool:
-    """Back and Next, always in view. True when Next was pressed and `check` passed. `first`: Next is the primary
-    button. If another one is, `before` may draw it in front."""
+    """Draw Back and Next, always in view. True if Next was pressed and `check` passed. With `first`, Next is the
+    primary button; otherwise `before` may draw another one in front."""
     with st.container(horizontal=True, key="declare-buttons"):
         if draft.step != STEPS[0] and st.button(say("data.back"), key=f"declare-back-{draft.step}"):
             draft.back()
@@ -256,14 +259,15 @@ def onwards(
 
 
 def forward(draft: Draft) -> None:
-    """To the next screen, with no card open."""
+    """Go to the next screen, with no card open."""
     draft.opened = None
     draft.forth()
     st.rerun()
 
 
 def tried(draft: Draft, check: Callable[[], Any]) -> bool:
-    """Run `check` after a click. True if it passes. Else the page runs again and shows the complaint."""
+    """Run `check` after a click. True if it raises no refusal; after one, the page runs again and shows the
+    complaint."""
     draft.pressed = True
     try:
         check()
@@ -276,7 +280,7 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
 
 
 def _so_far(draft: Draft) -> None:
-    """The answers so far on one line, and a button to start over."""
+    """Draw what was said so far on one line, and a button that starts over."""
     facts, apart = [draft.file], draft.step != "unit"  # that screen shows them itself
     if apart and draft.many == "one":
         facts.append(say("data.so_far.one"))
@@ -303,8 +307,8 @@ def _so_far(draft: Draft) -> None:
 
 
 def adding(place: str) -> tuple[bool, dp.AllowanceError | None]:
-    """Follow a task that adds a table (the session holds it under `place`): show its progress, and open the table when
-    it is done. Returns whether it runs, and its error."""
+    """Follow a task that adds a table (the session holds it under `place`): draw its progress, and open the table once
+    it is added. Returns whether the task runs, and its error."""
     task: Task | None = st.session_state.get(place)
     if task is None:
         return False, None
@@ -325,7 +329,7 @@ def begin_adding(place: str, work: Work) -> None:
 
 
 def begin(draft: Draft, purpose: str, work: Work, stoppable: bool = True) -> None:
-    """Start the work once; a second click finds it running."""
+    """Start the work of a draft, once: a second click finds it running."""
     if draft.task is None:
         size = draft.path.stat().st_size if draft.path is not None and draft.path.is_file() else 0
         draft.task = Task(purpose, here.holding(draft.path, work), stoppable, size)
@@ -343,7 +347,7 @@ def waiting(task: Task) -> None:
 
 
 def _settle(draft: Draft, take_source: Callable[..., None]) -> None:
-    """When the work is over: go to the next screen, or to the screen that shows the complaint."""
+    """When the work of a draft is over, go to the next screen, or to the screen that shows the complaint."""
     task: Task = draft.task
     if not task.over:
         return

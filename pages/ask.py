@@ -104,7 +104,8 @@ with st.container(key="card-spend"):
         if not price.admissible and not job.short(table, price):
             rest = table.meter().unused
             job.refused(say("ask.too_much", left=percent_left(rest)) if rest else workshop.nothing_left())
-        spend.exactly(table, usual, beside=partial(preview.details, table, query, usual))
+        chosen = bool(query.card.behind)  # a link chose who adds the noise: show where
+        spend.exactly(table, usual, beside=partial(preview.details, table, query, usual), expanded=chosen)
     if refusal:
         job.refused(refusal)
 tables.remind_missing(table)

@@ -54,6 +54,18 @@ def who(page: AppTest) -> Any:
     return next((one for one in page.segmented_control if str(one.key).startswith("ask-trusted-")), None)
 
 
+def test_a_link_to_a_question_that_people_answer_themselves_opens_it(space: dp.Workspace) -> None:
+    """From the form's address too, with its own parameters; and whoever then picks the usual noise gets that."""
+    table, given = space.table("club"), {"column": "c", "delta": "1e-7", "solution": "second"}
+    query = table.query("shuffle_histogram", **given, epsilon="0.5")
+    page = ask(q="shuffle_histogram", where="", **given)
+    assert who(page).value == "shuffle" and query.promise().words(query) in said(page)
+    address = dict(page.query_params)
+    assert address | {"q": "shuffle_histogram"} | given == address
+    who(page).set_value("central").run()
+    assert query.promise().words(query) not in said(page) and page.query_params["q"] == "histogram"
+
+
 def waited(page: AppTest, table: dp.Table, before: int) -> str:
     """The key of the newest question, once it is answered."""
 

@@ -18,6 +18,7 @@ from dpengine.core.strict_json import read_strict
 from dpengine.declared.schema import Category, Column, ItemSet, Number
 from dpengine.mechanisms import asked_on
 from dpengine.messages import say
+from ui.ask import trusted
 from ui.parts import conditions, fields, job
 from ui.shell import scroll
 from ui.shell.frame import paragraph
@@ -76,7 +77,8 @@ def state(table: dp.Table) -> dict[str, Any]:
     kept = st.session_state.get(STATE)
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
         fields.forget_pickers()
-        kept = {"table": table.name, "url": arriving, "given": _read(arriving), "q": arriving.get("q")}
+        given = _read(arriving)
+        kept = {"table": table.name, "url": arriving, "given": given, "q": trusted.arrive(arriving.get("q", ""), given)}
         st.session_state[STATE] = kept
         st.session_state.pop(_BEGAN, None)
     elif not arriving:  # back to the form as it was left: its conditions and groups belong to an earlier question
@@ -154,9 +156,15 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
     return given
 
 
+def opens(key: str | None) -> bool:
+    """Does a link to this question open here? Also to one that people answer themselves."""
+    question = dp.catalogue.get(key or "")
+    return question is not None and STATE in question.card.asked_on
+
+
 def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
     """The question in a link to this form; None if it cannot be asked."""
-    if link.get("q") not in ORDER:
+    if not opens(link.get("q")):
         return None
     try:
         return table.query(link["q"], **USUAL | _read(link) | {"noise": ""})
@@ -167,6 +175,7 @@ def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
 def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Writes the form to the URL, so that every view can be sent as a link."""
     url = {"q": key} | job.as_texts({name: value for name, value in given.items() if value not in (None, [])})
+    url |= trusted.in_link(key)
     st.session_state[STATE] = {"table": table.name, "url": url, "given": given, "q": key}
     wanted = {"table": table.name} | url
     answer = st.query_params.get("answer")

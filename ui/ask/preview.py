@@ -188,7 +188,7 @@ def came_from() -> dict[str, str]:
 def come_back(table: str) -> None:
     """Open the question or session of `came_from`; nothing if there is none."""
     then = came_from()
-    page = "ask" if then.get("q") in form_state.ORDER else "several" if "session" in then else ""
+    page = "ask" if form_state.opens(then.get("q")) else "several" if "session" in then else ""
     if page:
         st.switch_page(nav.page(page), query_params=then | {"table": table} | in_address())
 

@@ -320,10 +320,16 @@ def enough(table: dp.Table, query: dp.Query, price: dp.Preview, times: int = 1) 
         return None
 
 
-def exactly(table: dp.Table, query: dp.Query, place: str = ASK, beside: Callable[[], None] | None = None) -> None:
+def exactly(
+    table: dp.Table,
+    query: dp.Query,
+    place: str = ASK,
+    beside: Callable[[], None] | None = None,
+    expanded: bool = False,
+) -> None:
     """Draw folded fields for the exact ε or the wished error, and more about the price. `beside` draws further
     fields."""
-    with fields.details(say("spend.exactly"), f"exactly-{place}") as drawn:
+    with fields.details(say("spend.exactly"), f"exactly-{place}", expanded) as drawn:
         if not drawn:
             return
         if place == ASK:

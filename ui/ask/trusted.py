@@ -4,7 +4,7 @@ computer, which the page says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -18,6 +18,7 @@ from ui.shell.frame import hint, paragraph
 
 USUAL = "central"
 _REFUSED = "trusted-refused"
+_CHOSEN = "ask-trusted"  # by question: what a link or a person chose; `fields.forget_pickers` deletes it
 
 
 def asked(table: dp.Table, usual: dp.Query) -> dp.Query | None:
@@ -47,8 +48,39 @@ def _chosen(table: dp.Table, usual: dp.Query) -> dp.Query | None:
     return _asked_by(table, usual, _wanted(usual.card.key))
 
 
+def arrive(key: str, given: Mapping[str, Any]) -> str:
+    """The question that a link to `key` puts into the form. For one that people answer themselves that is the usual
+    one, with this choice made."""
+    card = dp.catalogue[key].card if key in dp.catalogue else None
+    if card is None or not card.behind:
+        return key
+    own = {name: str(given[name]) for name in ("delta", "solution") if name in given}
+    st.session_state[_CHOSEN] = {card.behind: {"trust": card.trust} | own}
+    return card.behind
+
+
+def in_link(key: str) -> dict[str, str]:
+    """What a link to the form says of the choice, so that it opens as it is."""
+    chosen = _chosen_for(key)
+    cards = [question.card for question in dp.catalogue.values()]
+    now = next((card for card in cards if card.behind == key and card.trust == chosen.get("trust")), None)
+    if now is None:
+        return {}
+    names = {parameter.name for parameter in now.parameters}
+    return {"q": now.key} | {name: text for name, text in chosen.items() if name in names}
+
+
+def _chosen_for(key: str) -> dict[str, str]:
+    return dict(st.session_state.get(_CHOSEN, {}).get(key, {}))
+
+
+def _choose(key: str, name: str, widget: str) -> None:
+    kept = st.session_state.get(_CHOSEN, {})
+    st.session_state[_CHOSEN] = kept | {key: _chosen_for(key) | {name: str(st.session_state[widget])}}
+
+
 def _wanted(key: str) -> str:
-    return str(st.session_state.get(_widget(key), USUAL))
+    return _chosen_for(key).get("trust", USUAL)
 
 
 def _asked_by(table: dp.Table, usual: dp.Query, wanted: str) -> dp.Query | None:
@@ -56,11 +88,11 @@ def _asked_by(table: dp.Table, usual: dp.Query, wanted: str) -> dp.Query | None:
     if key is None:
         return None
     given = usual.with_noise("").parameters()
-    names = {parameter.name for parameter in dp.catalogue[key].card.parameters}
+    names, chosen = {parameter.name for parameter in dp.catalogue[key].card.parameters}, _chosen_for(usual.card.key)
     if "delta" in names:
-        given["delta"] = text_of(trust_models.usual_delta(table.budget.rule))
+        given["delta"] = chosen.get("delta") or text_of(trust_models.usual_delta(table.budget.rule))
     if "solution" in names:
-        given["solution"] = str(st.session_state.get(f"{_widget(usual.card.key)}-solution", "first"))
+        given["solution"] = chosen.get("solution", "first")
     return table.query(key, **given, noise="")
 
 
@@ -69,13 +101,14 @@ def choose(table: dp.Table, usual: dp.Query) -> None:
     offered = _offered(table, usual)
     if not offered:
         return
-    key = _widget(usual.card.key)
-    now = fields.choose("trusted.who", (USUAL, *offered), USUAL, key)
+    key, wanted, ways = usual.card.key, _wanted(usual.card.key), (USUAL, *offered)
+    now = _pick("trusted.who", ways, wanted if wanted in ways else USUAL, key, "trust")
     if now == USUAL:
         return
     paragraph(say(f"trusted.who.{now}.means"))
     if any(parameter.name == "solution" for parameter in dp.catalogue[offered[now]].card.parameters):
-        fields.choose("trust.solution", ("first", "second"), "first", f"{key}-solution")
+        solutions, solution = ("first", "second"), _chosen_for(key).get("solution", "first")
+        _pick("trust.solution", solutions, solution if solution in solutions else "first", key, "solution")
     if refusal := st.session_state.pop(_REFUSED, None):
         hint(say("trusted.refused", why=refusal))
 
@@ -92,5 +125,6 @@ def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:
     return found
 
 
-def _widget(key: str) -> str:
-    return f"ask-trusted-{key}"
+def _pick(code: str, options: Sequence[str], now: str, key: str, name: str) -> str:
+    widget = f"ask-trusted-{name}-{key}{fields.turn_picker()}"
+    return fields.choose(code, options, now, widget, on_change=_choose, args=(key, name, widget))

@@ -543,7 +543,7 @@ class ClassShare:
 
 class Synthetic:
     """A synthetic table with a promise for a class of queries: for every query of the class (`of_class`), or its
-    complement, the table's share is within the promised width of the true share, all at once. Any other share may be
+    complement, the table's share is within the promised width of the true share, all at once. Other shares may be
     computed too, without a promise."""
 
     def __init__(self, query: AnyQuery, value: dict[str, int]) -> None:

@@ -37,7 +37,8 @@ _AGAIN = (429, 502, 503, 504)
 
 
 class RefusedByServer(Exception):
-    """A refusal: `code` names why, `sentence` says what to do next, `status` is the HTTP status (0: no answer came)."""
+    """A refusal by the server: `code` names the reason, `sentence` says what to do next, `status` is the HTTP status
+    (0: no answer came)."""
 
     def __init__(self, code: str, sentence: str, status: int = 0, wait: float | None = None) -> None:
         super().__init__(f"{sentence} ({code})")
@@ -48,7 +49,8 @@ class RefusedByServer(Exception):
 
 
 class Reply(dict[str, Json]):
-    """What the server answered; its parts are also attributes, as in `answer.value`. Exact numbers are Fractions."""
+    """What the server answered, as a dict. Each entry is also an attribute, as in `answer.value`. Exact numbers are
+    Fractions."""
 
     def __getattr__(self, name: str) -> Json:
         try:
@@ -58,7 +60,7 @@ class Reply(dict[str, Json]):
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, so that a token is only ever sent to its own address."""
+    """Refuses redirects, so that the token is only ever sent to the server that it belongs to."""
 
     def redirect_request(self, *given: Json, **named: Json) -> None:
         return None
@@ -92,7 +94,7 @@ class Client:
         return _job(self.call("GET", f"job/{_quoted(request_id)}"))
 
     def call(self, method: str, path: str, body: Mapping[str, Json] | None = None) -> Reply:
-        """One call of the API. It is sent again if the connection breaks; nothing is charged twice."""
+        """One call of the API. The call is sent again if the connection breaks; nothing is charged twice."""
         pause = 0.5
         for left in reversed(range(_TRIES)):
             try:
@@ -198,7 +200,7 @@ def _number(name: str, value: Json) -> Json:
 
 
 def _written(value: Json) -> str:
-    """Exact numbers as text, in the form that the server reads exactly."""
+    """A value as text; an exact number in a form that the server reads exactly."""
     if isinstance(value, Fraction):
         near = Decimal(value.numerator) / Decimal(value.denominator)
         return f"{near:f}" if Fraction(near) == value else str(value)

@@ -106,7 +106,8 @@ def _priced_now(rule: filter.Rule, totals: Totals, queries: tuple[AnyQuery, ...]
 
 
 class TableHome(Home, Protocol):
-    """The part of the workspace that a table uses: the workspace itself, or a person's view of it (people/home.py)."""
+    """The methods of the workspace that a table uses: of the workspace itself, or of a person's view of it
+    (people/home.py)."""
 
     def schema_of(self, record: Record) -> Schema: ...
     def revise(self, name: str, schema: Schema, actor: str) -> Record: ...
@@ -157,7 +158,8 @@ class Table:
 
     @property
     def closed(self) -> str | None:
-        """Why the table accepts no more questions: `seal`, `forget`, `close` or `joined`. None if it still does."""
+        """The kind of act that closed the table: `seal`, `forget`, `close` or `joined`. None if the table still accepts
+        questions."""
         return None if self.practice else closed_kind(self._workspace.ledger.closed(), self._budget.id, self.name)
 
     def declaration(self) -> Declaration:
@@ -166,13 +168,14 @@ class Table:
         return Declaration(facts.schema, facts.unit, facts.relation, self.dialect, facts.header, self.name, facts.whose)
 
     def acts(self) -> list[Act]:
-        """What its owner did to this table and to others on its budget, newest first."""
+        """The acts on this table and on others on its budget, newest first."""
         return self._workspace.ledger.acts(self._budget.id)
 
     def query(self, key: str, /, **parameters: Json) -> AnyQuery:
-        """A question from the catalogue. What it cannot use is refused in one sentence. Without a `noise` it gets the
-        one that comes nearest to the truth among those that cost no more at this ε (`planning.opening.nearest`);
-        `noise=""` is the usual one. `cheapest`, which pages call as well, may also change ε."""
+        """A question from the catalogue. Parameters that the question cannot use are refused in one sentence. Without
+        `noise` the question gets the most accurate noise among those that cost no more at this ε
+        (`planning.opening.nearest`); `noise=""` is the default noise. `cheapest`, which pages call as well, may also
+        change ε."""
         given = {name: value for name, value in parameters.items() if name != "noise" or value != ""}
         query = asked(key, self.facts, given, self._delta_at_hand)
         if "noise" in parameters or not query.noises:
@@ -185,7 +188,8 @@ class Table:
 
     def read(self, text: str, epsilon: Json = None) -> AnyQuery:
         """The question that a text means, such as “median income of women by region”: at this ε, or at the price with
-        which pages open it. If the text is not clear, `NotUnderstood` has the possible readings. Free."""
+        which pages open the question. If the text is not clear, the error `NotUnderstood` has the possible readings.
+        Free."""
         found = reader.understood(text, self.facts)
         query = self.query(found.key, **found.given, epsilon=reader.USUAL if epsilon is None else epsilon)
         start = self.opening(query) if epsilon is None else None
@@ -197,16 +201,19 @@ class Table:
         return {name: found[name] for name in ("key", "given")} if {"key", "given"} <= found.keys() else None
 
     def keep_draft(self, key: str | None, given: JsonObject | None = None) -> None:
-        """Store an unfinished question for this person; it survives a sign-out. None deletes it. Free."""
+        """Store an unfinished question for this person, so that it survives a sign-out. None deletes the stored one.
+        Free."""
         self._keep({"key": key, "given": None if key is None else given or {}})
 
     def plan_draft(self) -> JsonObject | None:
-        """The plan this person left unfinished, as the `plan` and `keep` of its link; None if there is none. Free."""
+        """The plan that this person left unfinished, as the `plan` and `keep` of its link; None if there is none.
+        Free."""
         found = self._workspace.draft_of(self.name, self.actor) or {}
         return {name: found[name] for name in ("plan", "keep")} if {"plan", "keep"} <= found.keys() else None
 
     def keep_plan(self, plan: str | None, keep: int = 0) -> None:
-        """Store an unfinished plan for this person; it survives a sign-out. None deletes it. Free."""
+        """Store an unfinished plan for this person, so that it survives a sign-out. None deletes the stored one.
+        Free."""
         self._keep({"plan": plan, "keep": None if plan is None else keep})
 
     def _keep(self, part: JsonObject) -> None:
@@ -216,16 +223,18 @@ class Table:
             self._workspace.keep_draft(self.name, self.actor, after or None)
 
     def completions(self, text: str) -> list[str]:
-        """Texts in which the last word is completed to one that a question may have; from public facts. Free."""
+        """The text with its last word completed, once for each word that a question may have there; from public facts.
+        Free."""
         return reader.completions(text, self.schema)
 
     @property
     def _delta_at_hand(self) -> Fraction:
-        """The δ from which a question that names none takes a part: here the δ reserve."""
+        """The δ of which a question that names no δ takes a share: here the whole δ reserve."""
         return self.budget.rule.delta_reserve
 
     def preview(self, query: AnyQuery, checked: bool = False) -> Preview:
-        """The price and the promise of a question; with `checked`, including the checks that it would buy first."""
+        """The price and the promise of a question. With `checked` the price includes that of the checks that the
+        question would buy first. Free."""
         standing = self._standing()  # read before the cap, which only grows: the meter never shows more than 100 %
         seen = build_preview(query, self.budget.rule, standing)
         checks = self.checks_for([query]) if checked else []
@@ -257,21 +266,23 @@ class Table:
         return work() if follows is None else list(_lately((follows, wanted, len(queries)), work))
 
     def _follows(self) -> Hashable:
-        """A key for caching the prices of checks and suggestions: all that they depend on. None: do not cache."""
+        """A key for caching the prices of checks and suggestions, from all that these prices depend on. None: do not
+        cache."""
         checks = tuple(check.seq for check in self.fits().checks)
         place = self._budget.id, self._record.folder, self._record.version
         return place, self.facts, self.facts.repeated, self.budget.rule, self._standing().totals, checks
 
     def finer_check(self, columns: Sequence[str]) -> AnyQuery | None:
-        """A check that finds nearly all misfits of columns checked only roughly. None if it costs too much."""
+        """A check that finds nearly all misfits of columns that were checked only roughly. None if that check costs too
+        much."""
         return finer_check(self, columns)
 
     def doubts(self, query: AnyQuery) -> ColumnDoubted | None:
-        """The refusal that the paid checks give this question, or None. Free."""
+        """The refusal that the paid checks give this question; None if the question may be asked. Free."""
         return None if self.practice else doubts(self.fits(), query, self.facts)
 
     def can_read(self, query: AnyQuery) -> bool:
-        """Can the question's statistic be computed where the rows are? From public facts."""
+        """Can the question's statistic be computed where the table's rows are? Decided from public facts."""
         try:
             for need in query.needs():
                 self._workspace.refuse_need(need, self._record)
@@ -303,8 +314,9 @@ class Table:
         return [entry for entry in found if entry.charge.table == self.name]
 
     def prices(self, queries: Sequence[AnyQuery], checked: bool = False) -> list[Fraction | None]:
-        """The share that each question takes now, with the cheapest noise that is as accurate; None if that does not
-        fit. With `checked` (for versions of one question) each includes the checks it would buy first."""
+        """The share that each question takes now, with the cheapest noise that is as accurate; None if the rule admits
+        none. With `checked` (for versions of one question) each price includes the checks that the question would buy
+        first."""
         rule, totals = self.budget.rule, self._standing().totals
         if checked:
             before, now = filter.used(rule, totals), totals
@@ -325,7 +337,7 @@ class Table:
         return [query for query in found if self.doubts(query) is None]
 
     def suggested(self, key: str, /, **parameters: Json) -> AnyQuery | None:
-        """This question at its opening price; None unless half of what is left would give more than noise."""
+        """This question at its opening price; None if not even half of what is left would give more than noise."""
         rule, totals, given = self.budget.rule, self._standing().totals, json.dumps(parameters, default=repr)
         affordable = takes_at_most(Fraction(1, 2), rule, totals)
         name = ("worth", self.facts, self.facts.repeated, rule, totals, key, given)
@@ -335,8 +347,8 @@ class Table:
 
     def opening(self, query: AnyQuery | Make, worth: Room = room) -> Opening | None:
         """The question at the price at which every page opens it: a twentieth of what is left or less, if that gives an
-        answer worth having. None if nothing would. `query` may be a function that builds the question at an ε; `worth`
-        says how useful an answer is."""
+        answer worth having. None if what is left pays for nothing. `query` may be a function that builds the question
+        at an ε; `worth` measures how useful an answer is."""
         rule, totals, left = self.budget.rule, self._standing().totals, self._spendable()
         make = query.asked_at if isinstance(query, Query) else query
         check = self._check_share(make)
@@ -352,11 +364,11 @@ class Table:
         return self._priced(checks).share if checks else Fraction(0)
 
     def _priced(self, queries: Sequence[AnyQuery]) -> Priced:
-        """These questions priced as a plan, from the present state of the budget."""
+        """These questions as a plan, with its price from the present state of the budget."""
         return _priced_now(self.budget.rule, self._standing().totals, tuple(queries))
 
     def check_part(self, query: AnyQuery) -> Fraction:
-        """How much dearer its checks make this question, as a part of what is left of the allowance."""
+        """The price of the checks that this question would buy first, as a share of what is left of the allowance."""
         left, alone = self._spendable(), self.preview(query)
         return (self.preview(query, checked=True).share - alone.share) / left if left else Fraction(0)
 
@@ -364,19 +376,21 @@ class Table:
         return self.meter().unused
 
     def least_epsilon(self, query: AnyQuery, wish: Fraction) -> Fraction | None:
-        """The least ε at which the answer is as accurate as `wish`; None if there is none."""
+        """The least ε at which the question's answer is as accurate as `wish`; None if there is none."""
         return least_epsilon(query, wish)
 
     def cheapest(self, query: AnyQuery) -> AnyQuery:
-        """The same question with the most accurate noise for its present price."""
+        """The same question with the most accurate noise that costs no more than its default noise."""
         return cheapest(query, self.budget.rule, self._standing().totals)
 
     def ways(self, query: AnyQuery) -> WaysAtOnce | None:
-        """For several averages at once: how accurate each way of drawing them is at this price; else None."""
+        """For a question about several averages: how accurate each way of drawing them is at this price. None for any
+        other question."""
         return means_together(query, self.budget.rule, self._standing().totals)
 
     def least_priced(self, query: AnyQuery, wish: Fraction) -> AnyQuery | None:
-        """The same question with the cheapest noise and ε that are as accurate as `wish`; None if there are none."""
+        """The same question with the cheapest noise and ε that are as accurate as `wish`; None if the rule admits
+        none."""
         return least_priced(query, wish, self.budget.rule, self._standing().totals)
 
     def levers(self, query: AnyQuery) -> list[Lever]:
@@ -395,14 +409,15 @@ class Table:
         return levers(query, share, bought, not self._found_outside(column), self._answered_between(column))
 
     def _found_outside(self, column: str) -> bool:
-        """Did a paid check, under any declaration, find cells that do not fit the column?"""
+        """Did a paid check, under any declaration, certainly find cells that do not fit the column?"""
         if self.practice or column not in self.schema.columns:
             return False
         results = (check.found.get(column) for check in self.fits().checks)
         return any(found is not None and found.misfit.low > 0 for found in results)
 
     def _answered_between(self, column: str) -> tuple[Fraction, Fraction] | None:
-        """The lowest and highest end of a column's newest paid averages, medians and the like; None without any."""
+        """The lowest and the highest end of the ranges of a column's newest paid averages, medians and the like; None
+        if there are none."""
         answers = [] if self.practice else self.answers(MOST_ASKED)
         facts = [(answer.query.answer_kind, answer.query.answer_column, answer.interval) for answer in answers]
         own = [interval for kind, name, interval in facts if (kind, name) == ("place", column)]
@@ -437,8 +452,8 @@ class Table:
     def _work_for(
         self, query: AnyQuery, request: str, seen: int | None, checked: bool, anyway: bool
     ) -> Callable[[], Entry]:
-        """A function that charges the question, its checks first, and stores the answer. What cannot be asked is
-        refused now."""
+        """A function that buys the question's checks, charges the question and stores its answer. A question that
+        cannot be asked is refused at once."""
         ledger = self._workspace.ledger
         if not checked or self.practice:
             return self._asker.work_for(query, request, seen)
@@ -460,23 +475,23 @@ class Table:
         return work
 
     def _asked_before(self, known: Entry, query: AnyQuery, anyway: bool) -> bool:
-        """Is `known` this person's charge for this very question to this table; or, with `anyway`, for only its cells
-        that fit?"""
+        """Is `known` this person's charge for this very question to this table? With `anyway`, also true if it is for
+        only the cells that fit."""
         same = [query, *([other] if anyway and (other := only_fitting(query, self.fits().doubted(query))) else [])]
         charge = known.charge
         ours = (charge.actor, charge.budget, charge.table) == (self.actor, self._budget.id, self.name)
         return ours and any(claim_of(asked) == charge.claim for asked in same)
 
     def _bought(self, check: AnyQuery, request: str) -> Answer | None:
-        """A check's answer. None if another question bought the same meanwhile."""
+        """The answer of a check, which is charged now. None if another question bought the same check meanwhile."""
         with _one_check_at_a_time[self._record.folder]:
             if self._workspace.ledger.find(request) is None and self.fits().answer(check, self.facts.unit):
                 return None
             return self.answer_of(self._asker.work_for(check, request)())
 
     def _decided(self, query: AnyQuery, anyway: bool, check: Answer | None) -> AnyQuery:
-        """The question to ask, after its checks. Refused if they doubt a column; with `anyway`, asked of fitting
-        cells."""
+        """The question to ask, after its checks. Refused if a check doubts a column; with `anyway`, the question about
+        only the cells that fit."""
         fits = self.fits()
         refused = doubts(fits, query, self.facts, check)
         if refused is None:
@@ -517,8 +532,9 @@ class Table:
         checked: bool = False,
         anyway: bool = False,
     ) -> Job:
-        """Ask in a background thread. `Workspace.job` finds it by its request id, even after a reload or a restart.
-        `seen`: the last ledger row that the person has seen; refused if the same was asked since."""
+        """Ask in a background thread. `Workspace.job` finds the question by its request id, even after a reload or a
+        restart. `seen`: the last ledger row that the person has seen; refused if the same question was charged
+        since."""
         request = request_id or new_request()
         asked = self._work_for(query, request, seen, checked, anyway)
         work = paid_answers.with_rows(self._asker, query, asked)
@@ -576,7 +592,7 @@ class Table:
         return checked_first if checked and not self.practice else at_once
 
     def run(self, run: str) -> PlanRun:
-        """The state of a plan, whether it runs in this process or another, or is stored."""
+        """The state of the plan `run`: from this process, from another one, or from the ledger."""
         return paid_answers.run_of(self._asker, run)
 
     def session_for(self, questions: Json, share: Fraction, calibration: str = BEST) -> AdaptiveSession:
@@ -596,7 +612,8 @@ class Table:
     def open_session_over(
         self, look: Overview, session: AdaptiveSession, run: str | None = None, checked: bool = False
     ) -> Session:
-        """Charge both together or not at all, and draw the look. `submit_plan` does the same in the background."""
+        """Charge the look and the session together or not at all, and draw the look. `submit_plan` does the same in the
+        background."""
         run = run or new_request()
         self._plan_work([look, session], run, Fraction(0), None, checked)()
         return self.session_of_run(run)
@@ -609,8 +626,8 @@ class Table:
         raise AllowanceError("session.unknown")
 
     def open_session(self, query: AnyQuery, request_id: str | None = None, checked: bool = False) -> Session:
-        """Charge a whole session; then ask its questions one by one. `submit` does the same in the background. With
-        `checked`, unchecked columns are checked first."""
+        """Charge a whole session; then its questions are asked one by one. `submit` does the same in the background.
+        With `checked`, unchecked columns are checked first."""
         request = request_id or new_request()
         self._work_for(query, request, None, checked, False)()
         return self.session(request)
@@ -620,7 +637,7 @@ class Table:
         return paid_answers.paid_session(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
-        """A published table, with all that can be computed from it. Free."""
+        """The published table of an answer, with all that can be computed from it. Free."""
         return Published(answer.query, self._workspace.published_file(answer.request_id), answer.value)
 
     def publications(self, most: int = 20) -> list[Answer]:
@@ -640,11 +657,11 @@ class Table:
         return paid_answers.answers_of_kinds(self._asker, (FindDeclarations.card.key,), most)
 
     def synthetic(self, answer: Answer) -> Synthetic | FittedTable:
-        """A synthetic table, with all that can be computed from it. Free."""
+        """The synthetic table of an answer, with all that can be computed from it. Free."""
         return paid_answers.synthetic_rows(self._asker, answer)
 
     def make_rows(self, answer: Answer) -> None:
-        """Begin to fit the rows of a synthetic table in the background, unless they are there. Free."""
+        """Begin to fit the rows of a synthetic table in the background, unless they are fitted already. Free."""
         paid_answers.submit_rows(self._asker, answer)
 
     def syntheses(self, most: int = 20) -> list[Answer]:
@@ -662,7 +679,8 @@ class Table:
         return entries[0].charge.request if entries else None
 
     def already_known(self, query: AdaptiveSession) -> KnownAlready | None:
-        """What first looks say about a session's question: the narrowest promised range, else an estimate. Free."""
+        """What the paid first looks say about a session's question: the narrowest range that one of them promises, else
+        an estimate, else None. Free."""
         return paid_answers.already_known(self.first_looks(paid_answers.MOST_LOOKS), query)
 
     def last_asked(self, query: AnyQuery) -> Entry | None:
@@ -670,17 +688,17 @@ class Table:
         return self._workspace.ledger.newest_to(self._budget.id, self.name, query.digest())
 
     def recall(self, query: AnyQuery, exactly: bool = True) -> list[Answer]:
-        """The latest paid answers to exactly this question under the same bounds, oldest first. With `exactly` false:
-        only the latest answer, at any ε. Free."""
+        """The latest paid answers to exactly this question under the same bounds, oldest first. With `exactly` false: a
+        list with only the latest answer, at any ε. Free."""
         return paid_answers.answers_to(self._asker, query) if exactly else paid_answers.latest_to(self._asker, query)
 
     def looks(self, query: AnyQuery) -> paid_answers.Reading:
-        """All paid answers to this question at any ε, and what they say together. They are read in the order they were
-        given, so that a later answer never changes a range stated before. Free."""
+        """All paid answers to this question at any ε, and what they say together. Read in the order in which they were
+        given, so a later answer never changes a range stated before. Free."""
         return paid_answers.repeated_answers(self._asker, query)
 
     def fits(self) -> Fits:
-        """What the paid checks say about whether cells fit their declarations. Free."""
+        """What the paid checks say about how well the cells fit their declarations. Free."""
         return fits_of(self._workspace.ledger, self._budget.id, self.name, made=self.practice)
 
     def people_far_off(self) -> ImpliedPeople | None:
@@ -696,34 +714,37 @@ class Table:
 
     def both_ranges(self, query: AnyQuery) -> BothRanges | None:
         """For a random sample: how wide the range for the table and the range for the larger group will be, after all
-        that was released. None if there will be no second range. Free; no row is read."""
+        that was released. None if the answer will have no range for the larger group. Free; no row is read."""
         if not self.facts.sample:
             return None
         return both_ranges(query, self.released(), self.budget.rule.delta_reserve)
 
     def declare_sample(self, sample: bool = True) -> Table:
         """Declare that these people, one row each, are a random sample of a larger group, or that they are not. Later
-        answers then have a second range, for that group (`Answer.population`). A question built before must be built
-        again. Free: no row is read."""
+        answers then have a second range, for that group (`Answer.population`). A question that was built before must be
+        built again. Free: no row is read."""
         record = self._workspace.declare_sample(self.name, sample, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
     def fit_of(self, column: str) -> ColumnFit:
-        """What the paid checks say about one column, as it is declared now."""
+        """What the paid checks say about how well one column, as declared now, fits. Free."""
         return self.fits().of(column, self.schema[column])
 
     def answer_of(self, entry: Entry) -> Answer:
-        """The stored answer of a charge, under the bounds that it had, even if the table was declared anew since."""
+        """The stored answer of a charge, under the bounds that the question had, even if the table was declared anew
+        since."""
         return paid_answers.answer_of(self._workspace.ledger, self.facts, entry)
 
     def beside(self, other: Table) -> list[AcrossTables]:
-        """Figures of the newest answers that this table and another one both have, with the difference, this less the
-        other: last year's and this year's. Only same questions under the same declarations compare. Free."""
+        """The figures that the newest answers of this table and of another one have in common, with each difference
+        (this table less the other): last year's and this year's. Only the same questions under the same declarations
+        are compared. Free."""
         each = BETA if self.budget.id == other.budget.id else BETA / 2
         return across(other.asked_figures(each), self.asked_figures(each))
 
     def asked_figures(self, beta: Fraction = BETA) -> dict[str, AskedFigures]:
-        """The newest answer's figures for each question about this table; all ranges hold at once, at β."""
+        """For each question about this table, the figures of its newest answer. All their ranges hold at once, except
+        with probability `beta`."""
         found: dict[str, AskedFigures] = {}
         for entry in self.history(MOST_ANSWERS):
             if entry.charge.table == self.name and entry.answer and (figures := self.figures(entry, beta=beta)):
@@ -791,7 +812,8 @@ class Table:
         return account_lines(self._workspace.ledger.walk(self._budget.id))
 
     def released(self, before: int | None = None) -> Past:
-        """All losses charged to the budget, up to now or before a row; claims about a larger population count them."""
+        """The losses of all that was charged to the budget, up to now or before a row. Every statement about a larger
+        group counts them."""
         return self._workspace.ledger.released(self._budget.id, before)
 
     def released_so_far(self) -> ReleasedSoFar | None:

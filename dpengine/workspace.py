@@ -101,7 +101,8 @@ def refuse_sample(unit: Unit, sample: object) -> None:
 
 
 def read_secret(path: Path) -> bytes:
-    """The workspace's key, by which content is identified, rows chosen and people named. Created at the first call."""
+    """The workspace's key, with which content is identified, rows are chosen and people get their ids. Created at the
+    first call."""
     if not path.exists():
         if any(path.with_name(name).exists() for name in ("registry.sqlite", "ledger.sqlite")):
             # Under a new key no content would be recognised, and each would get a new allowance.
@@ -127,8 +128,8 @@ _opening = threading.Lock()
 
 
 def open_workspace(folder: str | Path | None = None, samples_only: bool = False) -> Workspace:
-    """The workspace in this folder, created if there is none; without a folder, that of the app. A process has one for
-    each folder. With `samples_only` it holds only the bundled tables."""
+    """The workspace in this folder, created if there is none; without a folder, that of the app. A process opens each
+    folder's workspace once. With `samples_only` the workspace holds only the bundled tables."""
     path = places.home() if folder is None else Path(folder)
     if path not in _opened:  # its keys are resolved, and pages ask for their folder some thirty times a click
         path = path.resolve()
@@ -146,13 +147,14 @@ def open_workspace(folder: str | Path | None = None, samples_only: bool = False)
 
 
 def finish_releases() -> None:
-    """Called before a server ends: finish the running questions of every open workspace and store their answers."""
+    """Finish the running questions of every open workspace and store their answers. A server calls this before it
+    ends."""
     for opened in list(_opened.values()):
         opened.jobs.close()
 
 
 class Workspace:
-    """One folder's ledger, declared tables and jobs. `open_workspace` makes it."""
+    """One folder's ledger, declared tables and jobs. `open_workspace` returns it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -205,12 +207,12 @@ class Workspace:
     ) -> Table:
         """Declare a table: a CSV or Parquet path, a pandas frame, a `Source` or two files that are `Joined`, with its
         public facts. `budget` may be a function of the number of people, which is not known before. A newer state of a
-        source joins its budget, unless the owner says that these are `new_people`. If the content is here with less
-        protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
+        source joins the source's budget, unless the owner says that these are `new_people`. If the content is here with
+        less protection (one row each, and now rows belong to people), `protect` corrects that, at a price: see
         `Table.protect`. `sample`: the people, one row each, are a random sample of a larger group
         (`Table.declare_sample`). `whose`: the column that tells people apart, where each row is said to be one person;
-        a check then counts its different values. `add_up`: if both joined files have an allowance, one pays from now
-        on; what both have spent counts, and the people file is not asked by itself again."""
+        a check then counts that column's different values. `add_up`: if both joined files have an allowance, one of the
+        two pays from now on; what both have spent counts, and the people file is not asked by itself again."""
         if self.samples_only:
             raise AllowanceError("workshop.no_tables")
         for table in tables_of(source) if isinstance(source, Source | Joined) else ():
@@ -255,8 +257,8 @@ class Workspace:
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """Load the present rows of a table's source as another table `newer` with the same declaration. It shares the
-        allowance, or gets one of the same size if the owner says that its people are new."""
+        """Load the present rows of a table's source as another table `newer` with the same declaration. The new table
+        shares the allowance, or gets one of the same size if the owner says that its people are new."""
         record = self._declared(name)
         self.ledger.refuse_not_owner(record.budget, name, actor)
         source = sources.kept_alone(self.folder / "tables" / record.folder)
@@ -288,8 +290,9 @@ class Workspace:
         actor: str = OWNER,
         progress: Callable[[float], None] | None = None,
     ) -> Table:
-        """Make another table `made` with one row for each person of the table `name`; its columns summarise all of the
-        person's rows, and none is dropped. It is about the same people and spends the same allowance."""
+        """Make another table `made` with one row for each person of the table `name`; each column of `made` summarises
+        all of the person's rows, and no row is dropped. The new table is about the same people and spends the same
+        allowance."""
         record = self._declared(name)
         self.ledger.refuse_not_owner(record.budget, name, actor)
         self._refuse_closed(record)
@@ -369,18 +372,18 @@ class Workspace:
         return people_names.everybody(self._registry)
 
     def forget_person(self, person: str) -> None:
-        """Delete a person's name, address and tokens. What they did stays, under an id that reveals nothing."""
+        """Delete a person's name, address and tokens. What the person did stays, under an id that reveals nothing."""
         people_names.forget(self._registry, person)
         self.token_book.forget(person)
         self._registry.forget_drafts("person", person)
 
     def matches(self) -> list[Match]:
-        """Tables that somebody added although another owner's table has the same content."""
+        """The tables that somebody added although another owner's table has the same content."""
         return all_matches(self._registry)
 
     @property
     def served(self) -> bool:
-        """Do people sign in? Then everything needs a right."""
+        """Do people sign in? If so, everything needs a right."""
         return self.ledger.served
 
     def name_administrator(self, person: str) -> None:
@@ -390,19 +393,22 @@ class Workspace:
     # What a release uses
 
     def open_budget(self, budget: BudgetRecord, actor: str) -> None:
-        """Create a practice budget in the ledger. Called when its first question is charged, not when a page opens."""
+        """Create a practice budget in the ledger. Called when the budget's first question is charged, not when a page
+        opens."""
         if budget.kind == "practice":
             terms = budget.name, budget.unit, budget.relation
             self.ledger.create_budget(budget.id, budget.rule, budget.kind, actor, *terms)
 
     def refuse_need(self, need: AnyNeed | RawNeed, record: Record) -> None:
-        """Refuse, before a charge, a statistic that cannot be computed where the rows are. From public facts."""
+        """Refuse, before a charge, a statistic that cannot be computed where the table's rows are. From public
+        facts."""
         parts: tuple[AnyNeed | RawNeed, ...] = (need.coded, *need.raw) if isinstance(need, Beside) else (need,)
         for part in parts:
             self.engine.of(self.coded(record)).refuse(part)
 
     def read(self, need: AnyNeed | RawNeed, record: Record, schema: Schema) -> Any:
-        """A statistic of coded rows or of a raw column. Cached only in a workshop's folder, where tables are public."""
+        """A need's statistic, of coded rows or of a raw column. Cached only in a workshop's folder, where tables are
+        public."""
         if not self.samples_only:
             return self._read(need, record, schema)
         return self._statistics((record.name, repr(need)), lambda: self._read(need, record, schema))
@@ -456,11 +462,11 @@ class Workspace:
         return self._registry.names()
 
     def here(self, name: str) -> bool:
-        """Are the table's rows loaded? Those of a bundled sample are loaded when it is first used."""
+        """Are the table's rows loaded? The rows of a bundled sample are loaded when the sample is first used."""
         return self._registry.get(name) is not None
 
     def current(self, record: Record) -> bool:
-        """Is this still the table's declaration, and not one that was replaced?"""
+        """Does this record state the table's present declaration, and not one that was replaced?"""
         declared = self._registry.get(record.name)
         return declared is not None and declared.version == record.version
 
@@ -478,7 +484,8 @@ class Workspace:
         return record
 
     def _to_correct(self, name: str, actor: str) -> Record:
-        """The record of a table that the actor wants to correct. Refused for all but its owner, and for samples."""
+        """The record of a table that the actor wants to correct. Refused for a sample, and for an actor who is not the
+        table's owner."""
         record = self.record(name)
         if record.practice:
             raise AllowanceError("table.practice")
@@ -490,8 +497,8 @@ class Workspace:
             raise AllowanceError("table.closed", table=record.name)
 
     def schema_of(self, record: Record) -> Schema:
-        """The declared columns. Cached: a list of 100,000 values takes half a second to read, and every page needs
-        it."""
+        """The declared columns of a table. Cached: a list of 100,000 values takes half a second to read, and every page
+        needs the columns."""
         return self._schemas((record.folder, record.version), lambda: Schema.from_json(record.schema))
 
     def coded(self, record: Record) -> Coded:
@@ -501,19 +508,21 @@ class Workspace:
         return sources.coded_there(folder, record.version, most) or folder / f"coded-{record.version}.parquet"
 
     def counts_place(self, record: Record) -> Path | None:
-        """Where a large table's counts are kept; None for a table with few people, by its declared number."""
+        """The beginning of the paths of a large table's kept counts; None for a table that, by its declared number of
+        people, has few rows."""
         most = record.about * Unit.from_json(record.unit).at_most
         return self.folder / "tables" / record.folder / f"coded-{record.version}" if most >= kept.LEAST_ROWS else None
 
     def _keep_counts(self, record: Record, schema: Schema, counted: KeptColumns) -> None:
-        """Keep a large table's counts if its rows are here; elsewhere a column is counted when first asked about."""
+        """Store a large table's kept counts, if the table's rows are in this folder. Of other tables a column is
+        counted when it is first asked about."""
         coded, place = self.coded(record), self.counts_place(record)
         if place is not None and isinstance(coded, Path):
             scan = partial(self.engine.duck.read, coded=coded, schema=schema)
             kept.keep_all(place, schema, scan, counted)
 
     def differing_counts(self) -> list[str]:
-        """The tables whose kept counts a scan of their rows contradicts, for `verify --kept`."""
+        """The names of the tables whose kept counts differ from a scan of their rows, for `verify --kept`."""
         closed, wrong = self.closed(), []
         for record in self.tables():
             place = self.counts_place(record)
@@ -524,7 +533,8 @@ class Workspace:
         return wrong
 
     def refuse_damaged(self, record: Record) -> None:
-        """Refuse, before a charge, if the coded file is not complete. That reveals nothing about its rows."""
+        """Refuse, before a charge, if the table's coded file is not complete. The refusal reveals nothing about the
+        rows."""
         coded = self.coded(record)
         if not isinstance(coded, Path):
             self.engine.of(coded).refuse_away(coded)
@@ -540,7 +550,7 @@ class Workspace:
             raise AllowanceError("table.damaged", table=record.name)
 
     def read_raw(self, need: RawNeed, record: Record) -> RawStatistic:
-        """A statistic of a raw column: over the rows that count, or over all rows for one about ids."""
+        """A statistic of a raw column: over the rows that count, or over all rows for a statistic about ids."""
         folder = self.folder / "tables" / record.folder
         unit = Unit.rows() if isinstance(need, Crowded | Different) else Unit.from_json(record.unit)
         rows = redeclare.raw_rows(folder, unit, self._secret)
@@ -559,16 +569,18 @@ class Workspace:
 
     @property
     def reads_databases(self) -> bool:
-        """May a table come from a database? Where people sign in, only from hosts that the operator allowed."""
+        """Can tables come from databases? True unless this is a workshop's folder, or people sign in and the operator
+        allowed no host."""
         return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=False)
 
     @property
     def reads_lakes(self) -> bool:
-        """May a table come from a lake? That also needs Spark, installed here."""
+        """Can tables come from lakes? As `reads_databases`, for the operator's lakes; and Spark must be installed
+        here."""
         return not self.samples_only and sources.may_read(self.databases, self.ledger.served, lakes=True)
 
     def has_source(self, name: str) -> bool:
-        """Is the connection stored from which newer rows of this table can be loaded?"""
+        """Can newer rows of this table be loaded, because the connection to their source is stored?"""
         record = self._registry.get(name)
         return record is not None and sources.kept_alone(self.folder / "tables" / record.folder) is not None
 
@@ -590,7 +602,8 @@ class Workspace:
         return redeclare.names_of(folder) if sources.kept_there(folder) is None else record.header
 
     def _code(self, new: Record, schema: Schema, other_people: bool = False) -> int:
-        """Code a table under its next version, unit and schema; returns the number of people."""
+        """Code a table under the version and unit of the record `new`, and this schema; returns the number of
+        people."""
         folder = self.folder / "tables" / new.folder
         declared = Declared(schema, Unit.from_json(new.unit), Dialect.from_json(new.dialect), self._secret)
         source = sources.kept_there(folder)
@@ -603,8 +616,8 @@ class Workspace:
         return people
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
-        """Refuse a unit that does not protect the table, or another table on its budget, more than now; or whose column
-        a file lacks. From public facts."""
+        """Refuse a unit unless it protects the table more than now. Refuse also if its column is missing in another
+        table on the budget that would be protected too. From public facts."""
         if record.practice:
             raise AllowanceError("act.practice")
         self._refuse_closed(record)
@@ -648,7 +661,8 @@ class Workspace:
             redeclare.protect(self._registry, folders, unit, code, commit)
 
     def _protected_with(self, budget: str, unit: Unit) -> list[Record]:
-        """The open tables on a budget that this unit protects more. One with another id column keeps its own bound."""
+        """The open tables on a budget that this unit protects more. A table with another id column keeps its own unit
+        and is not among them."""
         closed, tables = self.ledger.closed(), []
         for table in self.tables():
             was = Unit.from_json(table.unit)
@@ -658,7 +672,8 @@ class Workspace:
         return tables
 
     def _finish_protecting(self) -> None:
-        """Code the tables of a process that was killed after it wrote the ledger's row and before the registry's."""
+        """Code the tables of a process that was killed after it wrote the `protect` row and before it updated the
+        registry."""
         with suppress(AllowanceError):  # a damaged ledger, or rows that cannot be read: a question reports it
             for record in self.tables():
                 if self.ledger.protected_since(record.budget) is None:
@@ -670,7 +685,7 @@ class Workspace:
                     self._protect(record, unit, act.actor, None)
 
     def correct_people(self, name: str, people: int, actor: str = OWNER) -> Record:
-        """Change the declared number of people where it was estimated: only promises are planned with it."""
+        """Change the declared number of people where that number was estimated: only promises are computed from it."""
         record = self._to_correct(name, actor)
         if record.relation != "add_remove":
             raise AllowanceError("facts.people_public")
@@ -694,10 +709,11 @@ class Workspace:
         bad_records: str,
         progress: Callable[[float], None] | None,
     ) -> tuple[Record, bool]:
-        """Register a loaded table, on the budget that its content already has, the named one, or a new one. People are
-        counted only now. Their number is reported nowhere else, and known content keeps its terms, so only one number
-        is ever revealed. All this is checked before counting and again inside the transaction. Also returns whether it
-        joined a budget, as far as the person may know: False if only other owners have the content."""
+        """Register a loaded table: on the budget that its content already has, on the named one, or on a new one.
+        People are counted only now. Their number is reported nowhere else, and known content keeps its terms, so only
+        one number is ever revealed. All this is checked before counting and again inside the transaction. Returns the
+        record, and whether the table joined a budget as far as the person may know: False if only other owners have the
+        content."""
         tell = progress or (lambda share: None)
         with self._fresh_folder() as folder:
             loaded = self._load(folder, source, new, bad_records, lambda share: tell(LOADING * share))
@@ -782,7 +798,8 @@ class Workspace:
         budget: BudgetFor,
         others: Sequence[str],
     ) -> None:
-        """Refuse to make two allowances one unless the owner says so; where people sign in, one of them must pay."""
+        """Refuse to make several allowances one, unless the owner says so and no other owner has the content. Where
+        people sign in, one of these allowances must pay, not a new one."""
         if not taken:
             return
         if others or (self.ledger.served and not pays):
@@ -796,7 +813,7 @@ class Workspace:
         arrivals.refuse_added_up(known, new, taken, rule, self.ledger.sum_of(pays or None, taken, rule).totals)
 
     def _theirs(self, name: str, actor: str) -> bool:
-        """Does the table belong to this person? Where nobody signs in, all tables do."""
+        """Does the table belong to this person? True for every table where nobody signs in."""
         with self.ledger.people() as book:
             return not book.served() or owns(book, actor, name)
 
@@ -811,8 +828,8 @@ class Workspace:
                 self.ledger.close_table("seal", table.budget, other, actor)
 
     def loading(self, exclusive: bool = False) -> AbstractContextManager[bool]:
-        """A context with a lock that any number of loads can hold at once; the kernel releases it on a kill.
-        `exclusive`: yields False at once if a load holds it."""
+        """A context with a lock that any number of loads can hold at once; the kernel releases the lock on a kill. With
+        `exclusive` it yields False at once if a load holds the lock."""
         return files.locked(self.folder / "loading.lock", shared=not exclusive, wait=not exclusive)
 
     @contextmanager
@@ -880,15 +897,16 @@ class Workspace:
         return self._registry.draft_of(name, actor)
 
     def answer_of(self, entry: Entry) -> Answer | None:
-        """A stored answer of any table, also of a forgotten one. None if its table was never in this workspace."""
+        """A stored answer of any table, also of a forgotten one. None if there is no answer, or if the table was never
+        in this workspace."""
         record = self._registry.get(entry.charge.table)
         if record is None or entry.answer is None:
             return None
         return Table(self, record, self.ledger.budget(entry.charge.budget), entry.charge.actor).answer_of(entry)
 
     def job(self, request_id: str, actor: str = "") -> Job:
-        """A question's state, whether here, in another process, or stored. With `actor`, only of a question they
-        asked."""
+        """The state of a question: from this process, from another one, or from the ledger. With `actor`, only of a
+        question that this person asked."""
         jobs = self.jobs.of(actor) if actor else self.jobs
         state, answer = jobs.state(request_id), None
         if state.state == "done":
@@ -906,7 +924,7 @@ class Workspace:
         return folder / f"{hashlib.sha256(request_id.encode()).hexdigest()[:32]}.parquet"
 
     def verify_ledger(self) -> Verdict:
-        """The verdict on the whole ledger: is it intact, and if not, which row is at fault?"""
+        """Check the whole ledger: is it intact, and if not, which row is at fault?"""
         return self.ledger.verify()
 
     def check_receipts(self, content: bytes, name: str) -> list[Finding]:
@@ -937,14 +955,15 @@ class Workspace:
             erase.sweep_published(self.folder / "published", self._published)
 
     def _drop_there(self, folder: str) -> bool:
-        """Drop a forgotten table's codes from its database. False if it does not answer: keep its address then."""
+        """Drop a forgotten table's codes from its database. False if the database does not answer: then keep its
+        address."""
         with suppress(AllowanceError):
             sources.drop_there(self.folder / "tables" / folder)
             return True
         return False
 
     def _give_back(self) -> None:
-        """Make the person who added a table its owner, if the process was killed before it did."""
+        """Make each person who added a table its owner, if a process was killed before it did that."""
         lost: list[Record] = []
         with suppress(AllowanceError), self.ledger.people() as book:  # a damaged ledger does not name their owners
             lost = [table for table in self.tables() if is_person(table.owner) and not book.owned(table.name)]

@@ -1,6 +1,6 @@
-"""A thread imports the engine and opens the workspace. Every page waits for it, so two threads never import at the same
-time. It begins while the browser loads the page; where there is no workspace yet, after Start is drawn, which needs
-none of it (ui/shell/speed.py)."""
+"""A thread imports the engine and opens the workspace. Every page waits for that thread, so two threads never import at
+the same time. The thread begins while the browser loads the page; where there is no workspace yet, after the page Start
+is drawn, which does not need the engine (ui/shell/speed.py)."""
 
 from __future__ import annotations
 

@@ -21,10 +21,9 @@ Given = Mapping[str, str]  # the settings in the address
 class Setting:
     """One control with all its choices; no other value in an address is ever used.
 
-    Its label is `lesson.<n>.set.<name>`. A choice shows `lesson.<n>.set.<name>.<choice>` if that sentence exists, else
-    itself. `kind`: a *slider*, a *choice*, a *switch* (no, yes), or *again*, a button that steps through the choices in
-    a circle.
-    """
+    The label of a setting is `lesson.<n>.set.<name>`. A choice shows `lesson.<n>.set.<name>.<choice>` if that sentence
+    exists, else the choice itself. `kind`: a *slider*, a *choice*, a *switch* (no, yes), or *again*, a button that
+    steps through the choices in a circle."""
 
     name: str
     choices: tuple[str, ...]
@@ -35,8 +34,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class View:
-    """What one setting of a lesson shows. All visitors share the cache, so it holds made-up people and public samples
-    only. `picture` is escaped HTML (`ui/pictures/picture.py`); the rest is plain text."""
+    """What a lesson shows under one setting. All visitors share the cache of views, so a view holds made-up people and
+    public samples only. `picture` is escaped HTML (`ui/pictures/picture.py`); the rest is plain text."""
 
     picture: str
     one: str
@@ -71,7 +70,8 @@ class Lesson:
         return tuple(setting for setting in self.settings if setting.name in names)
 
     def clean(self, arriving: Given) -> dict[str, str]:
-        """Replace values that cannot be chosen by defaults; nothing in a URL is trusted."""
+        """The settings in an address, with defaults in place of values that cannot be chosen; nothing in a URL is
+        trusted."""
         return {
             setting.name: value if (value := arriving.get(setting.name)) in setting.choices else setting.usual
             for setting in self.settings
@@ -79,7 +79,7 @@ class Lesson:
 
 
 def words(number: int) -> Callable[..., str]:
-    """The sentences of a lesson: `text("one", people=7)`."""
+    """A function that gives the sentences of a lesson: `text("one", people=7)`."""
 
     def text(code: str, /, **facts: Any) -> str:
         return say(f"lesson.{number}.{code}", **facts)

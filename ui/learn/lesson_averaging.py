@@ -55,7 +55,7 @@ def _picture(result: Averaged) -> str:
 
 
 def _share(spent: Fraction) -> str:
-    """A share of the allowance, or a number of allowances."""
+    """What was spent, in words: a share of the allowance, or from a few allowances on their number."""
     share = spent / ALLOWANCE.epsilon
     return text("share", share=percent(share)) if share < FEW else text("shares", times=_figure(float(share)))
 

@@ -39,7 +39,7 @@ def view(given: Given) -> View:
 
 
 def beside(view: View) -> None:
-    """Draws a table below the theorem: both lemmas behind strong composition, their bound and the exact values."""
+    """Draw a table below the theorem: both lemmas behind strong composition, their bound and the exact values."""
     result: demo.Lemmas = view.data
     figures = (("coin", result.coin), ("laplace", result.laplace), ("bound", result.bound))
     rows = "".join(
@@ -66,7 +66,7 @@ def _three(value: float) -> str:
 
 
 def _answer(settings: Settings) -> str:
-    """One answer under each table: the bells nearly coincide."""
+    """HTML: the distribution of one answer under each table, where the two bells nearly coincide."""
     values, first, second = demo.answers(float(settings.epsilon), 4)
     places = [Column(str(value), pair) for value, pair in zip(values, zip(first, second, strict=True), strict=True)]
     head = p(text("answer.title"), "head")
@@ -75,7 +75,7 @@ def _answer(settings: Settings) -> str:
 
 
 def _bells(result: Figures, few: bool) -> str:
-    """The distribution of all answers together under either table, on an axis as wide as the worst case."""
+    """HTML: the distribution of all answers together under each table, on an axis as wide as the worst case."""
     step = result.losses[1] - result.losses[0]
     axis = Axis(-result.simple - step / 2, result.simple + step / 2, 0, 100, False)
     areas = _areas(result, axis, float(max(result.first.max(), result.second.max())))
@@ -95,7 +95,7 @@ def _bells(result: Figures, few: bool) -> str:
 
 
 def _areas(result: Figures, axis: Axis, tall: float) -> str:
-    """Two overlapping bells; a few bars stand side by side."""
+    """HTML: two overlapping bells; a few bars stand side by side."""
     sides = ((-0.4, 0.0), (0.0, 0.4)) if len(result.losses) <= FEW else ((-0.5, 0.5),) * 2
     drawn = ""
     for world, (law, side) in enumerate(zip((result.first, result.second), sides, strict=True)):

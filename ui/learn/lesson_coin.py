@@ -29,7 +29,7 @@ def view(given: Given) -> View:
 
 
 def checked_facts(result: Checked) -> dict[str, str]:
-    """The numbers of a promise as printed: four places, or more if rounding would contradict the verdict."""
+    """The numbers of the comparison as printed: four places, or more if rounding would contradict the verdict."""
     names = ("likelier", "rarer", "limit", "least", "epsilon", "delta")
     values = {name: getattr(result, name) for name in names} | {"factor": Fraction(exp_decimal(result.epsilon))}
     for places in range(4, 20):
@@ -65,7 +65,7 @@ def _picture(result: Checked) -> str:
 
 
 def _small() -> str:
-    """Two answers for a true yes and a true no, as in the thesis."""
+    """HTML: the chances of two answers for a true yes and a true no, as in the thesis."""
     result = demo.coin(2, Fraction("0.286"), Fraction("0.1"), Fraction("0.4"))
     pairs = zip(result.first, result.second, strict=True)
     places = [Column("", (float(yes), float(no)), answer in result.worst) for answer, (yes, no) in enumerate(pairs)]

@@ -39,7 +39,8 @@ def view(given: Given) -> View:
 
 
 def needed_words() -> dict[str, str]:
-    """How many comparisons decide whether a mechanism is private, for all tables of three people in a small world."""
+    """Numbers as text: how many comparisons decide whether a mechanism is private, for all tables of three people in a
+    small world."""
     counted = demo.needed(ROWS, PEOPLE)
     facts = {"rows": ROWS, "people": PEOPLE, "pairs": counted.pairs, "tables": counted.tables, "events": counted.events}
     return {name: plain(value) for name, value in facts.items()}

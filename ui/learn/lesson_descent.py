@@ -58,7 +58,7 @@ def _theorem(settings: Settings, result: Figures, facts: dict[str, object]) -> s
 
 
 def _at(place: Place) -> tuple[float, float]:
-    """Percent of the map from its upper left corner."""
+    """A place on the map in percent from the map's upper left corner: across and down."""
     return 50 * (1 + place[0] / EDGE), 50 * (1 - place[1] / EDGE)
 
 
@@ -84,7 +84,7 @@ _SIGNS = ("lowest", "average", "last")
 
 
 def _valley(within: str) -> str:
-    """Contour lines and the edge of the set."""
+    """HTML: contour lines, and the edge of the set."""
     middle, turn, axes = demo.contours(LEVELS)
     x, y = _at(middle)
     rings = "".join(
@@ -103,7 +103,7 @@ def _path(name: str, path: Path) -> str:
 
 
 def _line(name: str, places: Sequence[Place]) -> str:
-    """A thin box from each place to the next, rotated about its start."""
+    """HTML: a thin box from each place to the next, rotated about its start."""
     drawn = ""
     for (x, y), (a, b) in pairwise(map(_at, places)):
         turn = degrees(atan2(b - y, a - x))
@@ -118,7 +118,7 @@ def _line(name: str, places: Sequence[Place]) -> str:
 
 
 def _ways(result: Figures, names: dict[str, str]) -> str:
-    """For each path, how far down its average and its last place are."""
+    """HTML: for each path, how far down its average and its last place are."""
     head = f'<p class="head" dir="auto"><b>{escape(text("ways"))}</b></p>'
     rows = "".join(_row(name, names[name], getattr(result, name)) for name in PATHS)
     down = {name: map(percent, getattr(result, name).down) for name in PATHS}
@@ -139,7 +139,7 @@ def _row(name: str, title: str, path: Path) -> str:
 
 
 def _small() -> str:
-    """Contours and a fixed walk."""
+    """The card's picture as HTML: contours and a fixed walk."""
     places = (demo.START, (-0.5, 0.2), (-0.1, 0.35), (0.0, -0.1), (0.4, -0.05), (0.3, -0.5), (0.6, -0.35))
     return f'<div class="picture map"><div class="ground">{_valley("ball")}{_line("much", places)}</div></div>'
 

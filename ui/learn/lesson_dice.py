@@ -46,7 +46,7 @@ def _picture(result: Figures, rolls: int) -> str:
 
 
 def _die(result: Figures) -> str:
-    """The faces side by side, as wide as their chances; an arrow marks the last roll."""
+    """HTML: the faces side by side, as wide as their chances; an arrow marks the last roll."""
     faces = ""
     for place, (face, chance) in enumerate(zip(FACES, result.chances, strict=True)):
         best = ' class="best"' if place == result.best else ""

@@ -61,7 +61,8 @@ def _picture(result: Attack) -> str:
 
 
 def _worlds(result: Attack) -> str:
-    """The difference's distribution with and without the illness; the step nearest to the seen one is shaded."""
+    """HTML: the difference's distribution with and without the illness; the step nearest to the seen difference is
+    shaded."""
     seen = min(range(len(result.worlds)), key=lambda place: abs(result.worlds[place][0] - result.mean))
     every = max(1, len(result.worlds) // 8)
     middle = len(result.worlds) // 2
@@ -73,7 +74,7 @@ def _worlds(result: Attack) -> str:
 
 
 def _asked(result: Attack) -> str:
-    """The differences in order, refused ones in red, and the practice ledger's meter."""
+    """HTML: the differences in order, refused ones in red, and the practice ledger's meter."""
     chips = "".join(f"<span>{_signed(second - first)}</span>" for first, second in result.pairs)
     chips += f'<span class="no">{escape(text("no"))}</span>' * (result.settings.pairs - len(result.pairs))
     bar = picture.meter(float(result.used), text("meter", share=percent(result.used)), result.refused)
@@ -87,7 +88,7 @@ def _small() -> str:
 
 
 def _above(chance: float) -> str:
-    """People in 100, rounded up, because it is an upper bound."""
+    """A chance as people in 100, rounded up, because the chance is an upper bound."""
     return local(f"{math.ceil(1000 * chance) / 10:.1f}")
 
 

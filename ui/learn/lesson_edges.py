@@ -45,7 +45,8 @@ def _row(title: str, pair: tuple[Bars, Bars], guess: float) -> str:
 
 
 def _chart(name: str, bars: Bars, differ: bool, full: int) -> str:
-    """Noisy bars; below them the ends of the axis, sized by what they may reveal. A negative bar has no height."""
+    """HTML: noisy bars, and below them the ends of the axis, sized by what these ends may reveal. A negative bar has no
+    height."""
     places = [Column("", (max(height, 0),)) for height in bars.heights]
     low, high = (plain(end) for end in bars.ends)
     leak = ' class="leak"' if differ else ""

@@ -30,7 +30,7 @@ def view(given: Given) -> View:
 
 
 def _votes(result: Figures) -> str:
-    """How often each candidate is named, by each way."""
+    """HTML: how often each candidate is named, by each way of naming."""
     head = f'<p class="head">{escape(text("named.title"))}</p>'
     each = zip(*(result.chances[way] for way in WAYS), strict=True)
     names = (f"{name} ({votes})" for name, votes in zip(CANDIDATES, result.votes, strict=True))

@@ -34,7 +34,7 @@ def _title(film: str) -> str:
 
 
 def _bars(result: Figures) -> str:
-    """The favourite and the next films, each with the noise of a published bar."""
+    """HTML: the favourite and the next films, each with the noise of a published bar."""
     low, high = min(result.counts[SHOWN - 1] - result.reach, 0), result.counts[0] + result.reach
 
     def at(value: float) -> float:

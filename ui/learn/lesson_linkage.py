@@ -48,7 +48,7 @@ def _picture(result: Found) -> str:
 
 
 def _bars(result: Found) -> str:
-    """The release: noisy bars, with the secret marked among the films."""
+    """HTML: the noisy bars of the release."""
     names = [_secret(result.settings.story, at) for at in range(len(result.bars))]
     places = [Column(name, (max(bar, 0),), labels=(plain(bar),)) for name, bar in zip(names, result.bars, strict=True)]
     head = f'<p class="head" dir="auto"><b>{escape(text("release"))}</b></p>'
@@ -60,7 +60,7 @@ def _secret(story: str, at: int) -> str:
 
 
 def _examples(result: Found) -> str:
-    """A few rows of the table, and the names that the matcher puts to them."""
+    """HTML: a few rows of the table, and the names that the matcher puts to them."""
     rows = "".join(_example(example, result.settings.detail) for example in result.examples)
     heads = [text(f"column.{name}") for name in ("sex", "birth", "postcode", "diagnosis", "name")]
     head = "".join(f'<th scope="col" dir="auto">{escape(title)}</th>' for title in heads)
@@ -78,7 +78,7 @@ def _example(example: Example, detail: str) -> str:
 
 @cache
 def _usual() -> Found:
-    """The table itself: nothing is drawn."""
+    """The result at the default settings, where the table itself is given away and nothing is drawn."""
     return demo.run(demo.Settings())
 
 

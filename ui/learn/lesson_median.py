@@ -27,7 +27,8 @@ def view(given: Given) -> View:
 
 
 def _seven(words: bool = True) -> str:
-    """Seven people twice, one of them changed; a ring marks the median. The card's picture has no words."""
+    """HTML: seven people twice, one of them changed; a ring marks the median. Without `words`, for the lesson's
+    card."""
     changed, middle = demo.changed(), len(demo.BEFORE) // 2
     rows = ""
     for code, people, result in zip(("before", "after"), (demo.BEFORE, demo.AFTER), demo.medians(), strict=True):

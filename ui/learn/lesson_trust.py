@@ -1,5 +1,5 @@
 """Lesson 11: whom do you trust? Errors, the messages step by step, dishonest people, one shuffler for several sums, and
-who could learn what; all of made-up people."""
+who could learn what. All people are made up."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ HONEST = tuple(map(str, trust_models.SHARES))
 
 
 def shown(given: Given) -> tuple[str, ...]:
-    """The names of the settings to show; in a language without words for the other pictures, those of the first."""
+    """The names of the settings to show; in a language without words for the other pictures, only those of the first
+    picture."""
     if "trust_page" not in MEANT[current()]:
         return _MATTERS["errors"]
     return ("look", *_MATTERS[given["look"]])
@@ -96,7 +97,8 @@ def _played(again: str) -> Stages:
 
 
 def _messages(given: Given) -> Drawn:
-    """The analyser's stage shows the permuted messages and public numbers, and nothing else."""
+    """The step of the messages that was chosen. The analyser's step shows the permuted messages and public numbers
+    only."""
     step, played = given["step"], _played(given["again"])
     title = say("trust.step_of", step=step, all=len(STEPS)) + " " + say(f"trust.step.{step}")
     lead, two = say(f"trust.step.{step}.lead", p=demo.CHANCE), say("trust.steps_lead")
@@ -112,7 +114,7 @@ def _messages(given: Given) -> Drawn:
 
 
 def _people(played: Stages | None) -> str:
-    """Each person with the truth and, once sent, both messages."""
+    """HTML: each person with the truth and, if messages were sent, both messages."""
     drawn = ""
     for place, name in enumerate(NAMES):
         truth = say("trust.has" if HOLDS[place] else "trust.has_not")
@@ -126,7 +128,7 @@ def _people(played: Stages | None) -> str:
 
 @cache
 def ways(people: int) -> tuple[Way, ...]:
-    """“How many?” under each trust model, for this many made-up people."""
+    """The question “how many?” under each trust model, for this many made-up people."""
     schema = Schema({"c": Category(["yes", "no"], unknown="no", missing="no")})
     given = {"epsilon": demo.EPSILON, "delta": demo.DELTA, "where": [["c", "in", ["yes"]]]}
     return trust_models.ways(Facts("people", schema, Unit.rows(), "replace", people), "count", given)
@@ -161,14 +163,14 @@ def _off(error: Fraction | None) -> str:
 
 
 def coin_words(p: Fraction) -> str:
-    """A probability to four digits; a small one as a power of ten. Never shown as 1 unless it is 1."""
+    """A probability to four digits; a small one as a power of ten. It is never shown as 1 unless it is 1."""
     if p < Fraction(1, 1000):
         return power_of_ten(p)
     return local(f"{float(p):.6f}".rstrip("0")) if Fraction(99, 100) < p < 1 else to_figures(float(p), 4)
 
 
 def _promise(each: tuple[Way, ...], rows: tuple[Kept, ...], honest: int) -> str:
-    """What happened to the shuffler's promise, and what would repair it."""
+    """A sentence: whether the shuffler's δ still holds with this many honest people, and what would repair it."""
     query, by_model = trust_models.shuffled_of(each), {row.model: row for row in rows}
     if query is None:
         return ""
@@ -229,7 +231,7 @@ def _tagged(seen: Seen) -> tuple[str, dict[str, Any]]:
 
 
 def _bundles(seen: Seen) -> tuple[str, dict[str, Any]]:
-    """Envelopes in random order: without names, and yet each is a person's row."""
+    """HTML with envelopes in random order, without names (yet each is a person's row), and numbers for the text."""
     drawn = ""
     for bundle in seen.bundles:
         tiles = "".join(_tile(way, bit) for way, pair in enumerate(bundle) for bit in pair)
@@ -251,7 +253,7 @@ def _learned(bits: tuple[int, ...]) -> str:
 
 
 def _scrolled(rows: str, name: str) -> str:
-    """A table that may be wider than a phone, with keyboard scrolling."""
+    """HTML with a table that may be wider than a phone; a keyboard can scroll it."""
     region = f'role="region" tabindex="0" aria-label="{escape(name)}"'
     return f'<div class="scroll" {region}><table class="plain">{rows}</table></div>'
 
@@ -264,7 +266,7 @@ WHO = ("person", "server", "shuffler", "reader")
 
 
 def _who(given: Given) -> Drawn:
-    """Who could learn what, under each trust model."""
+    """A table of who could learn what under each trust model, with its text."""
     head = "".join(f"<th scope='col'>{escape(say(f'trust.who.{who}'))}</th>" for who in WHO)
     body = ""
     for model in ("central", "shuffle", "local"):

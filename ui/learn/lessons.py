@@ -95,7 +95,7 @@ def _named(number: int) -> str:
 
 
 def position(number: int) -> int:
-    """The number that readers see, from 1."""
+    """The number of a lesson as readers see it, counted from 1."""
     return 1 + list(NAMES).index(number)
 
 
@@ -120,7 +120,7 @@ def show_lesson(number: int) -> None:
 
 
 def _to(number: int, label: str, key: str, primary: bool = False) -> None:
-    """A button to another lesson: Streamlit does not change the address for a link to the current page."""
+    """Draw a button to another lesson: Streamlit does not change the address for a link to the current page."""
     wide: Any = "stretch" if key.startswith("lesson-open") else "content"
     kind: Any = "primary" if primary else "secondary"
     st.button(label, key=key, type=kind, width=wide, on_click=_go, args=(number,))
@@ -160,12 +160,13 @@ def _screen(number: int) -> None:
 
 
 def _kept_together(line: str) -> str:
-    """The line as HTML that does not break inside 50 % or ε = 1."""
+    """A line as HTML that does not break inside “50 %” or “ε = 1”."""
     return escape(line).replace(" %", "&nbsp;%").replace("ε = ", "ε&nbsp;=&nbsp;")
 
 
 def _controls(chosen: Lesson, given: dict[str, str], more: bool) -> dict[str, str]:
-    """Controls in order: an earlier choice may decide which others matter. Sliders stand two in a row."""
+    """Draw the controls in order, as an earlier choice may decide which others matter, and return the settings. Sliders
+    stand two in a row."""
     places: list[Any] = []
     for control in chosen.settings:
         beside = [other for other in chosen.matters(given) if other.more == more]
@@ -201,7 +202,8 @@ def _control(chosen: Lesson, control: Setting, value: str) -> str:
 
 @st.cache_data(max_entries=3000, show_spinner=False)
 def _view(number: int, lang: str, given: tuple[tuple[str, str], ...], hand: int) -> View:
-    """The computed lesson. Cached by settings and language: the picture stays, and thirty people cost little."""
+    """The computed lesson. All visitors share this cache, by settings and language: the picture stays, and thirty
+    people cost little."""
     return lesson(number).view(dict(given))
 
 
@@ -214,7 +216,7 @@ def _kept() -> dict[str, Any]:
 
 
 def _arrive(number: int) -> None:
-    """Read the settings from the address, in a full run only: a fragment may see an old address."""
+    """Read the settings of a lesson from the address. Only a full run calls this: a fragment may see an old address."""
     kept = _kept()
     arriving = {name: text for name, text in dict(st.query_params).items() if name != IN_ADDRESS}
     if arriving != kept["url"] or number not in kept["given"]:
@@ -224,7 +226,7 @@ def _arrive(number: int) -> None:
 
 
 def _go(number: int) -> None:
-    """Open another lesson; 0: the overview."""
+    """Open another lesson, or the overview for 0."""
     address(lesson_query(number) | _kept()["given"].get(number, {}) if number else {}, again=True)
 
 

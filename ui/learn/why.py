@@ -1,4 +1,4 @@
-"""Differencing in three numbers, for Start: two harmless counts, and what their difference reveals."""
+"""Differencing in three numbers, for the page Start: two harmless counts, and what their difference reveals."""
 
 from __future__ import annotations
 

@@ -56,7 +56,8 @@ def show_receipt_check() -> None:
 
 
 def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Finding]:
-    """What the ledger says to the receipts in a file. Found once for each state of the ledger, not at every click."""
+    """The comparison of each receipt in a file with the ledger, made once for each state of the ledger and not at every
+    click."""
     mark = (file.file_id, workspace().ledger.head(), current())
     known = st.session_state.get(_FOUND)
     if known is None or known[0] != mark:
@@ -68,7 +69,7 @@ def _findings(file: st.runtime.uploaded_file_manager.UploadedFile) -> list[Findi
 
 
 def show_findings(findings: list[Finding]) -> None:
-    """One receipt in full; for several, how many hold and which do not."""
+    """Draw one receipt in full; for several, how many are genuine and which are not."""
     bad = [finding for finding in findings if not finding.ok]
     if len(findings) > 1 and bad:
         show_error(say("receipt.some_bad", bad=len(bad), count=len(findings)), "")
@@ -89,7 +90,7 @@ def show_findings(findings: list[Finding]) -> None:
 
 
 def _answered(finding: Finding) -> str:
-    """The question of a valid receipt, and its answer, both from the ledger."""
+    """A sentence with the question of a valid receipt and its answer, both from the ledger."""
     entry = workspace().ledger.find(finding.request)
     assert entry is not None  # it is valid, so the charge is in the ledger
     question = say("answer.of", sentence=sentence_of(entry.charge), table=entry.charge.table)
@@ -123,7 +124,8 @@ def show(table: dp.Table) -> None:
 
 
 def account(table: dp.Table) -> bool:
-    """The burn-down, the rows and their sum; False before the first question."""
+    """Draw what was left after each charge, the rows, and what they come to together. False before the first
+    question."""
     sharing = table.sharing()
     if len(sharing) > 1:
         paragraph(say("ledger.shared", tables=sharing))
@@ -160,7 +162,8 @@ def burn_down(table: dp.Table, meter: dp.Meter) -> None:
 
 
 def _burning(left: list[float], times: list[str], words: tuple[str, str], alt: str) -> str:
-    """What was left after each charge, as steps, drawn without a script: that takes longer to load than the page."""
+    """HTML: what was left after each charge, as steps. It needs no script, which would take longer to load than the
+    page."""
     steps = "".join(
         f'<i style="height:{100 * share:.3f}%" title="{escape(f"{time}: {percent(share)}")}"></i>'
         for share, time in zip(left, times, strict=True)
@@ -174,7 +177,7 @@ def _burning(left: list[float], times: list[str], words: tuple[str, str], alt: s
 
 
 def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
-    """One page of rows, newest first; the page number is in the URL."""
+    """Draw one page of charges, newest first; the page number is in the URL."""
     pages = -(-meter.charges // PER_PAGE)
     slot = st.container()
     page = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
@@ -194,7 +197,7 @@ def charges(table: dp.Table, meter: dp.Meter, several: bool) -> None:
 
 
 def stopping(table: dp.Table, meter: dp.Meter) -> None:
-    """The guarantee if nothing more is asked, and the same history under other accountants, for comparison."""
+    """Draw what is guaranteed if nothing more is asked and, folded, the same charges under other accountants."""
     delta = power_of_ten(meter.delta_now)
     words = say("ledger.stop_reading", epsilon=up(meter.spent_epsilon, _SHOWN), delta=delta, share=percent(meter.used))
     if table.closed:
@@ -227,7 +230,7 @@ def fit_words(fit: Fit | None) -> str:
 
 def check(at_once: bool = False) -> None:
     """Draw the card about the hash chain: a button that checks every row, the head to note elsewhere, and a field that
-    looks for a head noted earlier. `at_once`: check without a click."""
+    looks for a head noted earlier. `at_once` checks without a click."""
     row, head = workspace().ledger.head()
     if not row:
         return
@@ -251,7 +254,8 @@ def check(at_once: bool = False) -> None:
 
 
 def _head(row: int, head: str) -> str:
-    """The head to note elsewhere; and the one that somebody noted earlier, as typed."""
+    """Draw the chain's head, to be noted elsewhere, and a field for a head that somebody noted earlier. Returns the
+    typed text."""
     words = f"{escape(say('ledger.chain'))} {escape(say('ledger.head', row=row))}:"
     st.html(f'<p>{words}</p><p><code class="copied">{head}</code></p>')
     paragraph(say("ledger.head_why"))
@@ -268,7 +272,7 @@ def show_verdict(verdict: Verdict) -> None:
 
 
 def show_kept(kept: str) -> None:
-    """A noted hash: is its row still there?"""
+    """Draw whether the row of a hash that somebody noted is still in the ledger."""
     if len(kept) < LEAST_OF_HASH or not re.fullmatch("[0-9a-f]+", kept):
         paragraph(say("ledger.kept_short", least=LEAST_OF_HASH))
         return
@@ -280,7 +284,7 @@ def show_kept(kept: str) -> None:
 
 
 def downloads(table: dp.Table) -> None:
-    """Buttons for the files, which are written when clicked: a long ledger must not slow down the page."""
+    """Draw buttons for the files, which are written when clicked: a long ledger must not slow down the page."""
     section_head(say("ledger.downloads"))
     name = exports.file_name(table.name)
     files: list[File] = [
@@ -306,7 +310,7 @@ def _buttons(files: list[File]) -> None:
 
 
 def now() -> tuple[tuple[int, str], str]:
-    """The chain's head, and when it was read."""
+    """The chain's head, and the present time."""
     return workspace().ledger.head(), datetime.now(UTC).isoformat(timespec="seconds")
 
 

@@ -1,7 +1,7 @@
 """All answers of a budget as one HTML file to read and send: pictures, prices, receipts.
 
-It stands alone: its pictures are inline SVG, it holds no script, fetches nothing, and tells the browser so. It comes
-from the ledger and the declaration alone, so anybody who may see the answers may see it.
+The file stands alone: its pictures are inline SVG, it holds no script, fetches nothing, and tells the browser so. The
+file comes from the ledger and the declaration alone, so anybody who may see the answers may see it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _curve(query: Density, heights: Floats, answer: dp.Answer, alt: str) -> str:
 
 
 def _map(query: Density, heights: Floats, alt: str) -> str:
-    """A grid of its points, darker where it is higher."""
+    """A map as SVG: a grid of cells, darker where the map is higher."""
     first, second = query.grids()
     places = np.unique(np.linspace(0, query.points - 1, min(_CELLS, query.points)).astype(int))
     across = Axis(float(first[0]), float(first[-1]), _SIDE + _LEFT, WIDTH - _SIDE, False)
@@ -85,7 +85,7 @@ def _map(query: Density, heights: Floats, alt: str) -> str:
 
 
 def _with_axes(inner: str, title: str, below: str, across: Axis, down: Axis, alt: str) -> str:
-    """A title above, and `below` the name of the axis across."""
+    """An SVG picture with both axes, its title above, and `below` as the name of the axis across."""
     drawn = f'{inner}<text x="0" y="14">{escape(title)}</text>{down.labels(_SIDE + _LEFT - 8)}'
     return _picture(drawn + across.drawn(_TALL + _TOP + 4, below), _TALL + _TOP + 50, alt)
 
@@ -121,7 +121,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
 
 
 def _terms(table: dp.Table, meter: dp.Meter, answers: int) -> str:
-    """The allowance: whom it protects, how much is gone, and the same in numbers."""
+    """HTML: whom the allowance protects, how much of it is gone, and the same in numbers."""
     facts = {"epsilon": up(meter.spent_epsilon, _SHOWN), "delta": power_of_ten(meter.delta_now)}
     sentence = say("ledger.stop_reading", share=percent(meter.used), **facts)
     left = say("meter.label", left=percent_left(1 - meter.used))
@@ -193,7 +193,7 @@ def _session(number: int, answer: dp.Answer, share: str) -> str:
 
 
 def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) -> str:
-    """One question of a session and its answer, with unit and interval."""
+    """HTML: one question of a session and its answer, with unit and range."""
     ends = None if interval is None else tuple(interval)
     number, ranges = session.value_words(query, value, ends), session.ranges_words(query, value, ends)
     return (
@@ -202,7 +202,8 @@ def _step(query: AdaptiveSession, value: Any, interval: Any = None, **_: Any) ->
 
 
 def picture(answer: dp.Answer) -> str:
-    """As on the answer's page: bars, intervals or a point; a name alone has no picture."""
+    """The picture of an answer as HTML, like the one on the answer's page: bars, ranges or a point; empty for a name
+    alone."""
     title = axis(answer.query)
     if answer.query.answer_kind in _PICTURES:
         return _PICTURES[answer.query.answer_kind](answer)

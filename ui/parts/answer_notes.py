@@ -54,17 +54,18 @@ _queries: dict[str, dp.Query | None] = {}  # by the hash of a charge, so that a 
 
 
 def fits_of_answer(answer: dp.Answer) -> Fits:
-    """What checks say about the columns of an answer's table. Also works without a page, while a file is written."""
+    """What checks say about the columns of an answer's table. This works without a page too, while a file is
+    written."""
     return fits_of_answers(str(answer.receipt["table"]))
 
 
 def repeated(name: str) -> bool:
-    """Did a paid check find ids that repeat, though one row for each was declared?"""
+    """Did a paid check find repeated ids in this table, although one row for each id was declared?"""
     return bool(fits_of_answers(name).repeated)
 
 
 def fits_of_answers(name: str) -> Fits:
-    """What checks say about the columns of a table that may be gone."""
+    """What checks say about the columns of a table; nothing against them if the table is gone or a sample."""
     if name in SAMPLES:
         return WELL_MADE
     try:
@@ -79,8 +80,8 @@ def fits_of_table(name: str) -> Fits:
 
 @lru_cache(maxsize=64)
 def _known(name: str, folder: Path, head: str) -> Fits:
-    """What paid checks say about a table's columns. Cached until the ledger grows, as a page with many cards asks
-    often. The cache holds released answers alone."""
+    """What paid checks say about a table's columns. Cached until the ledger grows, because a page with many cards needs
+    it often. The cache holds released answers alone."""
     return workspace().table(name).fits()
 
 
@@ -88,7 +89,8 @@ def _known(name: str, folder: Path, head: str) -> Fits:
 
 
 def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
-    """Notes on the columns of an answer or of one part. None where all cells fit, or the table is a sample or gone."""
+    """Notes on the columns of an answer or of one of its parts. Empty where all cells fit, or the table is a sample or
+    gone."""
     people = None if part else implied_by(answer)
     return [
         *fits_of_answer(answer).notes(answer.query, part),
@@ -97,8 +99,8 @@ def fit_lines(answer: dp.Answer, part: str = "") -> list[str]:
 
 
 def fit_in_short_html(entry: dp.Entry, drawn: dp.Table | None = None) -> str:
-    """A short note beside a link to an answer: what was declared anew since, and what paid checks doubt. `drawn`: the
-    page's table, which is not opened again."""
+    """HTML with a short note beside a link to an answer: what was declared anew since, and what paid checks doubt; else
+    empty."""
     if entry.outcome is None or entry.outcome.kind != "answer":
         return ""
     since = _since_then(entry.charge.claim, entry.charge.table, drawn)
@@ -114,7 +116,8 @@ def fit_in_short_html(entry: dp.Entry, drawn: dp.Table | None = None) -> str:
 
 
 def _since_then(claim: dict[str, Any], table: str, drawn: dp.Table | None = None) -> str:
-    """What was declared anew after the answer: columns, or the privacy unit. The answer means the old declaration."""
+    """A sentence on what was declared anew after the answer (columns, or the privacy unit): the answer means the old
+    declaration. Empty if nothing was, or the table is gone."""
     if table in SAMPLES:
         return ""
     try:
@@ -129,12 +132,11 @@ def _since_then(claim: dict[str, Any], table: str, drawn: dp.Table | None = None
 
 
 def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
-    """The headline, or a paragraph of another `kind`, with its notes.
+    """HTML: the headline, or a paragraph of another `kind`, with its notes.
 
-    `lead` says how far the truth may be. It follows at once, so that nothing pushes it out of view on a phone. Then
-    come warnings: a bar at an end of the declared range, a figure near zero, rows left out. Last and small: how the
-    declaration changes what counts.
-    """
+    `lead` is HTML on how far the truth may be. It follows at once, so that nothing pushes it out of view on a phone.
+    Then come warnings: a bar at an end of the declared range, a figure near zero, rows left out. Last and small: how
+    the declaration changes what counts."""
     warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     warned = paragraphs((warning for warning in warnings if warning), "warn")
     title = _of_rows(answer, _of_fitting(answer, _one_sided(answer, headline(answer))))
@@ -144,13 +146,12 @@ def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str =
 
 
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
-    """Notes in the size of the headline, and links to what helps.
+    """HTML: notes in the size of the headline, and links to what helps.
 
-    The notes say that rows count and not people, what a check doubts, how many have no value, that nobody has checked,
-    and what a check could have missed, if that is a tenth of the cells or more; if it is less, this follows in the
-    usual size. An answer that says nothing gets only the first two.
-    A column in `below` has its figures further down.
-    """
+    The notes say that rows count and not people, what a check doubts, how many cells have no value, and that nobody has
+    checked. They also say what a check could have missed, if that is a tenth of the cells or more; if it is less, this
+    follows in the usual size. An answer that says nothing gets only the first two notes. A column in `below` has its
+    figures further down."""
     whole = fits_of_answer(answer)
     fits = [] if answer.query.own_scales else whole.between(answer.query)
     doubted = [fit for fit in fits if fit.doubted or fit.in_part]
@@ -177,7 +178,8 @@ def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[st
 
 
 def _without(answer: dp.Answer, fit: ColumnFit) -> str:
-    """If averaged cells hold a code for “unknown”: whether the average without them is lower or higher, if certain."""
+    """A sentence if averaged cells hold a code for “unknown”: whether the average without these cells is lower or
+    higher. Empty if that is not certain."""
     query, ends = answer.query, answer.interval
     if not query.rises or query.answer_kind != "place" or not isinstance(ends, tuple) or fit.named_code is None:
         return ""
@@ -190,12 +192,12 @@ def _without(answer: dp.Answer, fit: ColumnFit) -> str:
 
 
 def says_nothing(answer: dp.Answer) -> bool:
-    """Nothing at all: then nothing is drawn. Groups that cannot be ranked still say something."""
+    """Is the answer all noise? Then nothing is drawn. Groups that cannot be ranked still say something."""
     return answer.query.state(answer.value, answer.interval) == FEW
 
 
 def _column_way(answer: dp.Answer, column: str) -> str:
-    """The link to a column's card, where it can be declared anew."""
+    """HTML with the link to a column's card, where the column can be declared anew."""
     where = {"change": "1", "open": column} | _back(answer.query)
     return link(nav.address("data", str(answer.receipt["table"]), **where), say("data.fit.again", column=column), "way")
 
@@ -210,7 +212,7 @@ def _back(query: dp.Query) -> dict[str, str]:
 
 
 def _finer(answer: dp.Answer, columns: list[str]) -> str:
-    """The link to a finer check, with its price."""
+    """HTML with the link to a finer check of these columns, with its price; empty if there is none."""
     try:
         table = workspace().table(str(answer.receipt["table"]))
     except dp.AllowanceError:  # the table is gone
@@ -223,7 +225,7 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
 
 
 def _of_fitting(answer: dp.Answer, title: str) -> str:
-    """The headline; if only cells that fit count, with their share."""
+    """The headline; if only cells that fit count, with the share of such cells."""
     fitting = answer.query.where.fitting()
     fits = [fit for fit in fits_of_answer(answer).about(answer.query) if fit.column in fitting and fit.found]
     if not fits:
@@ -235,7 +237,8 @@ def _of_fitting(answer: dp.Answer, title: str) -> str:
 
 
 def _one_sided(answer: dp.Answer, title: str) -> str:
-    """The headline; if cells beyond one end of the range count as that end, it says on which side the truth lies."""
+    """The headline; if cells beyond one end of the range count as that end, it also says on which side the truth
+    lies."""
     if not isinstance(answer.value, int | float | Fraction) or says_nothing(answer):
         return title
     sides = {fit.moves(answer.query) for fit in fits_of_answer(answer).between(answer.query)} - {""}
@@ -243,14 +246,15 @@ def _one_sided(answer: dp.Answer, title: str) -> str:
 
 
 def _of_rows(answer: dp.Answer, title: str) -> str:
-    """The headline; if many people may have more rows than count, it says the limit."""
+    """The headline; if many people may have more rows than count, it also says how many rows count."""
     most = fits_of_answer(answer).cut_rows(answer.query)
     return title if most is None else say("fit.of_rows", most=most, finding=title[:1].lower() + title[1:])
 
 
 def _near_end(answer: dp.Answer) -> str:
-    """A warning that the answer lies near an end of the declared range. None where the answer says nothing. Once a
-    check was sure, only where it found cells beyond that end, and no code that would pull the answer there."""
+    """A warning that the answer lies near an end of the declared range; else empty. Empty if the answer says nothing.
+    Once a check was sure, only where the check found cells beyond that end, and no code that would pull the answer
+    there."""
     query, code = answer.query, near_end(answer.query, answer.value, answer.interval)
     if not code or query.state(answer.value, answer.interval):
         return ""
@@ -263,7 +267,8 @@ def _near_end(answer: dp.Answer) -> str:
 
 
 def _hardly(answer: dp.Answer) -> str:
-    """A note on a share or count near zero without a paid check: the file may spell a list otherwise."""
+    """A note on a share or count near zero whose list nobody has checked: the file may spell the list otherwise. Else
+    empty."""
     query, limits = answer.query, answer.query.limits()
     if query.answer_kind not in ("share", "count") or limits is None or not isinstance(answer.value, int | float):
         return ""
@@ -280,8 +285,8 @@ def _hardly(answer: dp.Answer) -> str:
 
 
 def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
-    """Notes that the headline does not carry. `linked` on a page: with the way to the checks; in a file without. Where
-    each figure has its own column, notes on columns stand beside the figures instead."""
+    """HTML: notes that the headline does not carry. `linked` adds the way to the checks, for a page; a file has none.
+    Where each figure has its own column, notes on columns stand beside the figures instead."""
     fits, people = fits_of_answer(answer), implied_by(answer)
     between, table = fits.between(answer.query), str(answer.receipt["table"])
     if says_nothing(answer):  # the headline's notes hold only doubts
@@ -304,7 +309,7 @@ def fit_notes(answer: dp.Answer, linked: bool = False) -> str:
 
 
 def other_columns(table: dp.Table, answer: dp.Answer) -> None:
-    """Below an answer: other columns that a paid check doubts, with the way to what helps."""
+    """Draw below an answer: other columns that a paid check doubts, with the way to what helps."""
     if table.practice or table.closed:
         return
     fits, own = fits_of_table(table.name).all_of(table.schema.columns.items()), answer.query.used()
@@ -314,7 +319,8 @@ def other_columns(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def cut_words(query: dp.Query) -> str:
-    """What the declaration cuts, and which rows with an empty cell are left out or count anyway; from public facts."""
+    """Sentences from public facts: what the declaration cuts, which rows with an empty cell are left out, and which
+    count anyway."""
     needed = query.left_out()
     without = say("cut.without" if len(needed) == 1 else "cut.without_any", columns=needed) if needed else ""
     empty = query.counted_empty()
@@ -328,7 +334,8 @@ def cut_note(query: dp.Query) -> str:
 
 
 def several_rows(query: dp.Query) -> str:
-    """Where rows count: at most how many of each person, and whether the error is planned for several rows each."""
+    """Where rows count, a sentence: how many rows of each person count at most, and whether the error was planned for
+    several rows each."""
     words = say("ask.each_row", most=query.facts.unit.at_most)
     falls = query.of_size(2 * query.facts.about).promise().amount < query.promise().amount
     return f"{words} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else words
@@ -343,19 +350,19 @@ def _supposes(table: dp.Table, query: dp.Query) -> bool:
 
 
 def far_off(table: dp.Table) -> ImpliedPeople | None:
-    """The number of people that a paid answer implies, where the declared number is far off."""
+    """The number of people that a paid answer implies, if the declared number is far off; else None."""
     return _far_off(table.name, workspace().folder, workspace().ledger.head()[1], table.facts.about)
 
 
 @lru_cache(maxsize=64)
 def _far_off(name: str, folder: Path, head: str, declared: int) -> ImpliedPeople | None:
-    """`far_off`, cached for each state of the ledger. It depends on released answers alone."""
+    """The value of `far_off`, cached for each state of the ledger. It depends on released answers alone."""
     return workspace().table(name).people_far_off()
 
 
 def supposed(table: dp.Table, query: dp.Query) -> str:
-    """A note that the number of people is a guess, and the link to its field. `offer_people` replaces it where an
-    answer shows that the guess is far off."""
+    """HTML with a note that the number of people is a guess, and the link to the field for it; empty if it is none.
+    Where an answer shows that the guess is far off, `offer_people` draws more."""
     if not _supposes(table, query):
         return ""
     note = escape(say("people.supposed", people=table.facts.about))
@@ -363,8 +370,8 @@ def supposed(table: dp.Table, query: dp.Query) -> str:
 
 
 def offer_people(table: dp.Table, query: dp.Query) -> bool:
-    """Where a paid answer shows that the promise is planned with a wrong number of people: a note, and one tap to plan
-    with the number that the answer implies."""
+    """If a paid answer shows that the promise is planned with a wrong number of people, draw a note and a button that
+    plans with the implied number. True if this was drawn."""
     if not _supposes(table, query) or (implied := far_off(table)) is None:
         return False
     st.html(f'<p class="warn" role="status">{escape(implied.note("planned"))} {people_way(table.name)}</p>')
@@ -374,5 +381,5 @@ def offer_people(table: dp.Table, query: dp.Query) -> bool:
 
 
 def people_way(table: str) -> str:
-    """The link to the field for the declared number of people."""
+    """HTML with the link to the field for the declared number of people."""
     return link(nav.address("data", table, people="1"), say("people.link"), "way")

@@ -29,7 +29,8 @@ _FIGURES = ("step", "edges")
 
 
 def group_options(schema: dp.Schema, numbers: bool = True) -> list[str]:
-    """Columns that can be grouped, as picker options. The step of a number is asked for after it is picked."""
+    """The columns that can be grouped, as picker options. For a number, the step is asked for after the column is
+    picked."""
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
@@ -61,7 +62,7 @@ def group_words(option: str) -> str:
 
 
 def read_groups(text: str) -> Any:
-    """The groups that an address or an option holds; a column's name as it is."""
+    """The groups that an address or an option describes; a column's name stays as it is."""
     if not text.startswith("{"):
         return text
     try:
@@ -81,7 +82,8 @@ def group_option(given: Any) -> str:
 
 
 def chosen_groups(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
-    """The parameter for a picked option; for a number, with its step or edges, which are asked for here."""
+    """The parameter for a picked option. For a number this draws a field for the step or the edges, and adds what was
+    typed."""
     wanted = read_groups(option)
     if not isinstance(wanted, dict) or "by" in wanted:
         return wanted
@@ -101,7 +103,7 @@ def chosen_groups(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
 
 
 def usual_step(column: dp.Number) -> Fraction:
-    """A round step (1, 2 or 5 with zeros) that gives a few groups: tens for ages."""
+    """A round step (1, 2 or 5 with zeros) that divides the column into a few groups: tens for ages."""
     power = decade(column.upper - column.lower)
     for step in one_two_five(power / 10, power):
         if step >= column.step and floor(column.upper / step) - floor(column.lower / step) < USUAL_GROUPS:
@@ -134,14 +136,15 @@ MOST_PICKED = 1_000  # values offered in a picker
 
 @dataclass(frozen=True)
 class Lists:
-    """Some columns of a table, for conditions on them alone."""
+    """Some columns of a table in place of the table, for conditions on these columns alone."""
 
     name: str
     schema: dp.Schema
 
 
 def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]:
-    """“Only people where …”: lines that must all hold; under *more*, lines where one must. Declared values only."""
+    """Draw “Only people where …”: lines that must all hold and, under *more*, lines of which one must. Returns the
+    conditions, with declared values only."""
     rows = rows if isinstance(rows, list) else []
     simple = [row for row in rows if _simple(row)][:MOST_CONDITIONS]
     either = [row[1] for row in rows if isinstance(row, list) and len(row) == 2 and row[0] == "any"]
@@ -167,7 +170,7 @@ def conditions(table: dp.Table | Lists, rows: list[Any], kind: str) -> list[Any]
 
 
 def _idle(schema: dp.Schema, rows: list[Any]) -> None:
-    """Says which conditions exclude nobody, before anything is paid."""
+    """Say which conditions exclude nobody, before anything is paid."""
     for row in rows:
         try:
             read = read_predicate([row], schema)
@@ -180,15 +183,15 @@ def _idle(schema: dp.Schema, rows: list[Any]) -> None:
 
 
 def _simple(row: Any) -> bool:
-    """Can one line of pickers draw this condition? On groups it can only if they are groups of days."""
+    """Can one line of pickers draw this condition? For a condition on groups, only if they are groups of days."""
     if not isinstance(row, list) or len(row) != 3:
         return False
     return isinstance(row[0], str) or (isinstance(row[0], dict) and "by" in row[0] and row[1] in ("in", "="))
 
 
 def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> list[Any]:
-    """The conditions of all lines. A line with nothing picked is one too, and the engine refuses it: left out, the
-    answer would be about more people than the page seems to say."""
+    """Draw the lines, and return their conditions. A line with nothing picked is a condition too, and the engine
+    refuses it: without it, the answer would be about more people than the page seems to say."""
     known = [rows[place] if place < len(rows) else None for place in range(count)]
     return [_condition(table, row, f"{kind}-{place}{fields.turn_picker()}") for place, row in enumerate(known)]
 
@@ -209,8 +212,8 @@ def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -
 
 
 def compare(table: dp.Table, given: Any, rows: str = "") -> list[Any]:
-    """Groups of people or rows to compare, each with its own conditions; or number columns, to compare their averages.
-    `rows` ends the codes of words about rows."""
+    """Draw groups of people or rows to compare, each with conditions of its own, or number columns whose averages are
+    compared. Returns the groups or columns. `rows` ends the keys of messages about rows."""
     columns = table.schema.of_kind(dp.Number)
     if len(columns) > 1:
         averages = isinstance(given, list) and any(isinstance(option, dict) for option in given)
@@ -292,7 +295,7 @@ def _in_groups(schema: dp.Schema, given: dict[str, str], now: Any, key: str, whe
 
 
 def _values(column: dp.Category | dp.ItemSet, chosen: list[str], key: str, where: Any) -> list[str]:
-    """Picked values, or typed ones if the list is too long for a browser."""
+    """Draw a picker of values, or a text field if the list is too long for a browser. Returns the values."""
     if column.size <= MOST_PICKED:
         return list(where.multiselect(say("form.where_values"), list(column.labels), chosen, called, key=key))
     text = where.text_input(say("form.typed_values"), "; ".join(chosen), key=key)

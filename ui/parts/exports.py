@@ -44,20 +44,20 @@ MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
 
 
 def file_name(table: str) -> str:
-    """A table's name as a part of a file's name."""
+    """A table's name with only signs that suit the name of a file."""
     return re.sub(r"[^\w-]+", "-", table).strip("-") or "table"
 
 
 def offer(label: str, content: Any, name: str, key: str, **options: Any) -> None:
-    """A button that downloads a file. If `content` is a function, it writes the file when the button is clicked, in the
-    language of the page: it runs on another thread."""
+    """Draw a button that downloads a file. If `content` is a function, it writes the file when the button is clicked,
+    in the language of the page: the function runs on another thread."""
     content = carried(content) if callable(content) else content
     kind = _TYPES[name.rpartition(".")[2]]
     st.download_button(label, content, name, kind, key=key, on_click="ignore", **options)
 
 
 def offer_all(name: str, key: str, files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
-    """A button for each kind of file, the simplest highlighted: its label and its builder."""
+    """Draw a button for each kind of file, the simplest highlighted. `files` has the label and the builder of each."""
     with st.container(horizontal=True):
         for end, (label, build) in files.items():
             kind = "primary" if end == "csv" else "secondary"
@@ -78,7 +78,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], written: Callab
 
 
 def table_csv(table: pa.Table) -> bytes:
-    """A published table. Its words, sets and days are made safe, each different one once; numbers are numbers."""
+    """A published table as CSV. Words, sets and days are made safe for spreadsheets; numbers stay as they are."""
     for place, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
         if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
             column = table.column(place) if pa.types.is_dictionary(kind) else table.column(place).dictionary_encode()
@@ -125,13 +125,14 @@ def _parts(query: dp.Query) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 def _beyond(answer: dp.Answer, label: str = "") -> tuple[Any, ...]:
-    """The ends of a part's range for all such people; for a list of names, one pair for the whole answer."""
+    """The ends of a part's range for the larger group; empty if there is none. A list of names has one pair for the
+    whole answer."""
     found = answer.population
     return () if found is None else found[label] if isinstance(found, dict) else found
 
 
 def answer_rows(answer: dp.Answer) -> tuple[list[str], list[list[Any]]]:
-    """The headings, and a row for each figure."""
+    """The headings of the download, and a row for each figure."""
     names, cells = _parts(answer.query)
     header = ["question", "table", *names, "value", "low", "high", "unit", "epsilon", "charge", "counted", "note"]
     wider = answer.population is not None

@@ -26,9 +26,9 @@ WHEN_OPENED = True  # False: what is folded is drawn at once, for tests that rea
 
 @contextmanager
 def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
-    """An expander; yields whether to draw its content. What is inside is not drawn before somebody opens it, as
-    browsers are slow with it. Closed again, it stays drawn, so its fields keep their values. It opens when `expanded`
-    turns true."""
+    """An expander; yields whether to draw its content. The content is not drawn before somebody opens the expander,
+    because browsers are slow with it. After that the content stays drawn, even when the expander is closed, so that
+    fields keep their values. The expander opens when `expanded` turns true."""
     drawn, before = f"{key}-drawn", f"{key}-expanded"
     if expanded and not (key in st.session_state and st.session_state.get(before)):
         st.session_state[key] = True
@@ -41,13 +41,14 @@ def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
 
 
 def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:
-    """A field for a whole number; None while it is empty."""
+    """Draw a field for a whole number, and return the number; None while the field is empty."""
     given = st.number_input(label, least, most, None, 1, key=key, **options)
     return None if given is None else int(given)
 
 
 def whole_inside(value: Any, least: int, most: int, usual: int) -> int:
-    """A whole number from a link, kept inside its field."""
+    """The whole number in a link, or the nearest one from `least` to `most`; the usual number if the text is no
+    number."""
     try:
         return min(max(int(value), least), most)
     except (TypeError, ValueError, OverflowError):
@@ -55,25 +56,27 @@ def whole_inside(value: Any, least: int, most: int, usual: int) -> int:
 
 
 def choose(code: str, options: Sequence[str], now: str, key: str, words: str = "", **more: Any) -> str:
-    """Pick one of a few options, side by side. `code`: the label; `words`: how the options' codes begin, if
-    otherwise."""
+    """Draw a few options side by side, and return the picked one. `code` is the label's key; `words`, or else `code`,
+    begins the keys of the options' words."""
     more = {"format_func": lambda option: say(f"{words or code}.{option}")} | more
     return str(st.segmented_control(say(code), options, default=now, required=True, key=key, **more) or now)
 
 
 def number_key(key: str) -> str:
-    """The key of a field in this language: another language writes the same number differently."""
+    """The key of a field in this language, because another language writes the same number differently."""
     return key if current() == STORED else f"{key}-{current()}"
 
 
 def number_field(label: str, text: str, key: str, where: Any = st, unit: str = "", **options: Any) -> str:
-    """A field for a number; returns it as text in English notation. The engine refuses what it cannot read."""
+    """Draw a field for a number, and return the typed text in English notation. The engine refuses what it cannot
+    read."""
     typed = where.text_input(label, local(text), key=number_key(key), **options)
     return _kept(text, as_typed(str(typed or ""), unit))
 
 
 def _kept(text: str, found: str) -> str:
-    """`found`, or `text` if that is the same number: an address keeps its notation, such as 1e-8."""
+    """The typed text `found`, or the earlier `text` if both are the same number: so an address keeps a notation such as
+    1e-8."""
     try:
         return text if read_number(text, "") == read_number(found, "") else found
     except AllowanceError:
@@ -81,13 +84,14 @@ def _kept(text: str, found: str) -> str:
 
 
 def kept_number(label: str, text: str, key: str, where: Any = st, **options: Any) -> str:
-    """A `number_field` whose value callbacks may set: they write a `local` text under its `number_key`."""
+    """Draw a number field whose value a callback may replace, and return the typed text in English notation. A callback
+    writes text in the reader's notation (`local`) into the session under the `number_key` of the field."""
     st.session_state.setdefault(number_key(key), local(text))
     return as_typed(str(where.text_input(label, key=number_key(key), **options) or ""))
 
 
 def number_fields(label: str, texts: list[str], key: str, unit: str = "", **options: Any) -> list[str]:
-    """Several numbers in one field, separated by semicolons, or by a comma and a space."""
+    """Draw one field for several numbers, separated by semicolons, or by a comma and a space. Returns the texts."""
     typed = str(st.text_input(label, "; ".join(map(local, texts)), key=number_key(key), **options) or "")
     parts = typed.split(";" if ";" in typed else ", ")
     return [as_typed(part, unit) for part in parts if part.strip()]
@@ -100,7 +104,8 @@ ARRIVED = "form-arrived"  # a link brought this question just now
 
 
 def forget_pickers() -> None:
-    """A link's question replaces the pickers' values. They get new keys: a browser keeps old widget values."""
+    """Drop the values of the form's pickers, so that a link's question replaces them. The pickers get new keys, because
+    a browser keeps old widget values."""
     st.session_state[_TURN] = st.session_state.get(_TURN, -1) + 1
     st.session_state[ARRIVED] = True
     for key in [key for key in st.session_state if str(key).startswith(("ask-", "where-"))]:
@@ -114,12 +119,12 @@ def turn_picker() -> str:
 
 
 def word(text: str) -> None:
-    """The words between two pickers of a sentence."""
+    """Draw the words between two pickers of a sentence."""
     st.html(f'<p class="word">{escape(text)}</p>', width="content")
 
 
 def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
-    """A selectbox as wide as the word in it."""
+    """Draw a selectbox as wide as the word in it, and return the picked option."""
     key += turn_picker()
     shown = st.session_state.get(key, now)
     longest = len(words(shown if shown in options else now))
@@ -134,7 +139,7 @@ _PRIOR = 10  # in percent: of receipts
 
 
 def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> None:
-    """A hundred dots before and a hundred after; `prior` in percent."""
+    """Draw a suspicion as a hundred dots, before all answers (`prior`, in percent) and after them."""
     most, twice = odds_after(prior, epsilon), odds_after(prior, 2 * epsilon)
     lead = say(f"odds.lead.{relation}", prior=prior, most=most, epsilon=up(epsilon, 1000))
     about = say(f"odds.about.{relation}", twice=twice)  # one row for another is two steps of add/remove
@@ -147,8 +152,8 @@ def show_odds(epsilon: Fraction, delta: Fraction, relation: str, prior: int) -> 
 
 
 def odds_after(prior: int, epsilon: Fraction) -> Fraction:
-    """The largest suspicion after all answers, in percent, rounded up to three digits; above 90 to more, so that its
-    distance from 100 has two."""
+    """The largest suspicion after all answers, in percent, rounded up to three digits; above 90 to more digits, so that
+    its distance from 100 has two."""
     exact = suspicion(Fraction(prior, 100), epsilon) * 100
     last = decimal_of(exact).adjusted() - 2
     if 100 - 10 < exact < 100:
@@ -157,14 +162,14 @@ def odds_after(prior: int, epsilon: Fraction) -> Fraction:
 
 
 def odds_of_answer(epsilon: Fraction, delta: Fraction, relation: str) -> str:
-    """How one answer can change a suspicion: ε, δ and the odds, for its receipt."""
+    """A sentence for the receipt: how one answer can change a suspicion, with ε, δ and the odds."""
     facts = {"prior": _PRIOR, "most": odds_after(_PRIOR, epsilon), "epsilon": up(epsilon, 1000)}
     slip = say("odds.alone_delta", delta=power_of_ten(delta)) if delta else say("odds.no_delta")
     return say(f"odds.alone.{relation}", **facts) + " " + slip
 
 
 def dots(on: int, caption: str) -> str:
-    """A hundred dots, `on` of them filled."""
+    """HTML: a hundred dots, `on` of them filled."""
     words = escape(caption)
     rows, rest = divmod(on, 10)
     picture = f'<div class="dots" role="img" aria-label="{words}" style="--rows:{rows};--rest:{rest}"></div>'

@@ -51,8 +51,8 @@ def rows_html(
     newest_first: bool = True,
     names: Sequence[str] = (),
 ) -> str:
-    """A row per charge, and what an owner did between them; `several` names each one's table. Where `names` omit the
-    receipt, the question itself is the way to its answer."""
+    """HTML with a row per charge, and between them the acts of an owner. `several` adds the name of each charge's
+    table. If `names` omit the receipt, the question itself links to the answer."""
     names = names or ["when", *(["table"] if several else []), "question", "answer", "share", "receipt"]
     head = "".join(f'<th class="{_kind(name)}">{escape(say(f"history.{name}"))}</th>' for name in names)
     rows: list[tuple[int, str]] = [(act.seq, _act_row(act, len(names))) for act in acts]
@@ -90,7 +90,7 @@ def _act_row(act: Act, columns: int) -> str:
 
 
 def _together(table: dp.Table, entries: list[dp.Entry]) -> dict[str, str]:
-    """For questions answered several times: the combined range in words, by the request of the newest answer."""
+    """For questions answered several times, by the request of the newest answer: the combined range in words."""
     seen: dict[str, list[dp.Entry]] = {}
     for entry in entries:
         claim = entry.charge.claim
@@ -121,7 +121,7 @@ def _kind(name: str) -> str:
 
 
 def when(at: str) -> str:
-    """A ledger time, in UTC, to the minute."""
+    """A time of the ledger as text, in UTC, to the minute."""
     return f"{day(at[:10])} {at[11:16]}"
 
 
@@ -137,7 +137,7 @@ def answer_link(charge: Charge) -> str:
 
 
 def point_to(charge: Charge) -> None:
-    """A note that this answer is not the newest, with a link to that one."""
+    """Draw a note that this answer is not the newest, with a link to the newest."""
     paragraph(link(answer_link(charge), say("ask.newer", sentence=sentence_of(charge))))
 
 
@@ -166,7 +166,8 @@ def address_of(table: str, request: str, page: str = "ask", name: str = "answer"
 
 
 def earlier(title: str, answers: Sequence[dp.Answer], page: str, name: str, but: str | None) -> None:
-    """Links to a page's earlier answers, newest first, except to that of the request `but`: free to open."""
+    """Draw links to a page's earlier answers, newest first, except to the answer of the request `but`: they are free to
+    open."""
     others = [answer for answer in answers if answer.request_id != but]
     heads = [say(f"history.{head}") for head in ("when", "question", "answer", "receipt")]
     rows = [(when(one.at), one.sentence, in_short(one), receipt_of(one, page, name)) for one in others]
@@ -175,7 +176,7 @@ def earlier(title: str, answers: Sequence[dp.Answer], page: str, name: str, but:
 
 
 def outcome(entry: dp.Entry) -> str:
-    """The answer in short, or what became of a charge that has none."""
+    """An answer in short, or a few words on what became of a charge without an answer."""
     if entry.outcome is None:
         on_its_way = not workspace().jobs.state(entry.charge.request).over
         return say("history.on_its_way" if on_its_way else "history.lost")

@@ -47,14 +47,13 @@ def ask_button(
     checked: bool = True,
     anyway: bool = False,
 ) -> None:
-    """A button that asks once however often it is clicked: the id it will use is chosen before the click.
+    """Draw a button that asks once, however often it is clicked: the id that it will use is chosen before the click.
 
-    The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets
-    a button that is gone, not the one that would pay for a new draw. `place` is where the URL keeps it. With `again`,
-    where this very question was paid for before, paying takes a second step, in another place than the first click;
-    where it is a sentence, that says why. The engine checks columns that nobody has checked first; not `checked`: that
-    is known. `anyway`: only of cells that fit, where a check doubts a column.
-    """
+    The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets a
+    button that is gone, not the one that would pay for a new draw. The URL keeps the id under `place`. If `again` is
+    true, this very question was paid for before; paying again then takes a second step, in another place than the first
+    click. If `again` is a sentence, the sentence says why. If `checked` is true, the engine first checks columns that
+    nobody has checked. With `anyway`, a question about a doubted column is asked of the cells that fit alone."""
     if requests.waits(table, query):
         requests.approval(table, query, key)
         return
@@ -62,7 +61,8 @@ def ask_button(
     known, drawn = seen(), _fields(key)
 
     def ask() -> None:
-        """A click also submits the field that it leaves. Nobody has seen the new question then: refuse it."""
+        """Hand over the question. If the click has also changed a field, nobody has seen the new question: refuse
+        it."""
         now = _fields("")
         if any(now.get(name, value) != value for name, value in drawn.items()):
             _refuse(say("ask.just_changed"))
@@ -86,13 +86,15 @@ def ask_button(
 
 
 def next_request(*what: object) -> str:
-    """The id for the next click on what `what` names: chosen before the click, the same until `renew`."""
+    """The id for the next click on the button that `what` describes: chosen before the click, and the same until
+    `renew`."""
     waiting: dict[tuple[object, ...], str] = st.session_state.setdefault(_NEXT, {})
     return waiting.setdefault(what, new_request())
 
 
 def look_up() -> None:
-    """The last ledger row that the person looking at this page has seen, taken before anything else is read."""
+    """Note the newest row of the ledger as seen by the person who looks at this page. This comes before anything else
+    is read."""
     st.session_state[_SEEN] = workspace().ledger.head()[0]
 
 
@@ -126,7 +128,8 @@ def _refuse(sentence: str) -> None:
 
 
 def renew(request: str) -> bool:
-    """After a question has ended, the next click is a new, paid draw. False if this was done before."""
+    """Forget the id of a question that has ended, so that the next click is a new, paid draw. False if it was forgotten
+    before."""
     waiting = st.session_state.get(_NEXT, {})
     over = [what for what, used in waiting.items() if used == request]
     for what in over:
@@ -143,7 +146,8 @@ def running(table: dp.Table, query: dp.Query) -> str | None:
 
 
 def newer(table: dp.Table, request: str) -> Charge | None:
-    """A question charged just now, after the one in the URL: a quick reload loses its id, so the page points to it."""
+    """A question charged just now, after the one in the URL; else None. A quick reload loses the newer id, so the page
+    points to that question."""
     known = workspace().ledger.find(request)
     for entry in table.history(1):
         age = datetime.now(UTC) - datetime.fromisoformat(entry.charge.at)
@@ -153,7 +157,8 @@ def newer(table: dp.Table, request: str) -> Charge | None:
 
 
 def look(request: str) -> dp.Job:
-    """The state of the question in the URL. Until it ends, the page only waits."""
+    """The state of the question in the URL. Until the question ends, the page only waits. If it has ended without an
+    answer, this draws the reason."""
     job = workspace().job(request)
     if not job.over and not job.ahead:
         workspace().jobs.wait(request, PATIENCE)
@@ -181,14 +186,16 @@ def wait(request: str) -> None:
 
 @st.fragment(run_every=0.3)
 def elsewhere(request: str) -> None:
-    """Says that somebody else is asking this question; once it is answered, reloads the page, which offers it."""
+    """Say that somebody else is asking this question. Once that is over, reload the page, which then offers the
+    answer."""
     if workspace().job(request).over:
         st.rerun()
     hint(say("ask.running"))
 
 
 def short(table: dp.Table, price: dp.Preview) -> bool:
-    """If the question does not fit into the person's own share: says so, with a link to ask for more."""
+    """True if the question does not fit into the person's own share. Then this also says so, with a link to ask for
+    more."""
     sentence = requests.own_short(price)
     if sentence is not None:
         refused(sentence)
@@ -198,7 +205,7 @@ def short(table: dp.Table, price: dp.Preview) -> bool:
 
 
 def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
-    """Stops the page if the person's share does not allow this kind of question."""
+    """Stop the page if the person's share does not allow this kind of question."""
     sentence = requests.not_covered(table, key, given)
     if sentence is not None:
         refused(sentence)
@@ -206,7 +213,7 @@ def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 
 
 def refused(sentence: str, request: str | None = None) -> None:
-    """Why nothing was asked, or why a `request` has no answer. Scrolls to it after a click."""
+    """Draw why nothing was asked, or why a `request` has no answer; after a click, scroll to that."""
     now = st.session_state.pop(_CLICKED, False)
     frame.show_error(say("job.refused"), sentence, bool(request or now))
     if now:
@@ -215,7 +222,8 @@ def refused(sentence: str, request: str | None = None) -> None:
 
 
 def show_form(table: dp.Table, place: str, hint_words: str, form: Callable[[dp.Table], None]) -> None:
-    """A page's table picker and form; for a closed table, or with a hint, only that."""
+    """Draw the picker of tables and the form of a page; if the table is closed, or there is a hint, only that in place
+    of the form."""
     frame.pick_table(table, place)
     if table.closed:
         owner.closed(table)
@@ -226,13 +234,13 @@ def show_form(table: dp.Table, place: str, hint_words: str, form: Callable[[dp.T
 
 
 def show_refusal() -> None:
-    """Why the last click asked nothing."""
+    """Draw why the last click asked nothing; nothing if it asked."""
     if sentence := st.session_state.pop("refusal", None):
         refused(sentence)
 
 
 def too_much(table: dp.Table, code: str = "ask.too_much") -> None:
-    """Says that a question does not fit into what is left of the allowance."""
+    """Say that a question does not fit into what is left of the allowance. `code` is the key of the message."""
     left = table.meter().unused
     refused(say(code, left=percent_left(left)) if left else say("ask.nothing_left"))
 
@@ -253,8 +261,8 @@ def _state(place: str) -> str:
 def address_given(
     table: dp.Table, place: str, names: tuple[str, ...], fill: Callable[[dict[str, str]], dict[str, Any]]
 ) -> tuple[dict[str, Any], bool]:
-    """The form from the URL on arrival, else as the person left it; and whether it has just arrived. `fill` builds the
-    form from the address, which is not trusted."""
+    """The form's values, from the URL on arrival and else as the person left them; and whether the form has just
+    arrived. `fill` builds the values from the address, which is not trusted."""
     kept = st.session_state.get(_state(place))
     arriving = {name: st.query_params[name] for name in names if name in st.query_params}
     arrived = kept is None or kept["table"] != table.name or bool(arriving and arriving != kept["url"])
@@ -273,7 +281,8 @@ def addressed_widget(place: str, name: str) -> str:
 
 
 def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bool = False) -> None:
-    """Put the form into the address; with `again` even if it is the same, since a link to this page keeps the old."""
+    """Put the form's values into the address; with `again` even if they are the same, since a link to this page keeps
+    the old address."""
     url = as_texts({name: value for name, value in now.items() if value or name == "columns"})
     st.session_state[_state(place)] |= {"url": url, "given": now}
     address({"table": table.name} | url, again)
@@ -288,7 +297,7 @@ def as_texts(given: dict[str, Any]) -> dict[str, str]:
 
 
 def read_address(text: str | None) -> Any:
-    """JSON from an address; None if it is not valid."""
+    """The value of a JSON text in an address; None if the text is not valid."""
     try:
         return read_strict(text or "")
     except ValueError:
@@ -296,7 +305,7 @@ def read_address(text: str | None) -> Any:
 
 
 def read_names(text: str | None, offered: Sequence[str]) -> list[str] | None:
-    """The offered names that a list in an address holds, each once; None if there is no list."""
+    """The offered names in an address's list, each once; None if the address has no list."""
     wanted = read_address(text)
     if not isinstance(wanted, list):
         return None

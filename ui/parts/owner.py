@@ -28,7 +28,7 @@ GONE = {"seal": ("seal",), "forget": ("seal", "forget"), "close": ("raise", "sea
 
 
 def show(table: dp.Table) -> None:
-    """What an owner may do, at the bottom of a table's page. Practice tables have no owner."""
+    """Draw what an owner may do, at the bottom of a table's page. Practice tables have no owner."""
     if table.practice:
         return
     closed, name = table.closed, table.name
@@ -58,7 +58,7 @@ def show(table: dp.Table) -> None:
 
 
 def closed(table: dp.Table) -> None:
-    """Say on a page that asks that its table is closed."""
+    """Say, on a page that asks questions, that its table is closed."""
     paragraph(closed_words(table.closed or "seal"), "lead")
     st.page_link(nav.page("answers"), label=say("owner.earlier"), query_params=nav.to_ledger(table.name))
 
@@ -74,7 +74,7 @@ def _head(act: str, **facts: str) -> None:
 
 
 def _button(act: str, name: str, do: Callable[[str], None]) -> None:
-    """The button of an owner's act, with the result of the last click."""
+    """Draw the button of an owner's act, and the result of the last click."""
     st.button(say(f"owner.{act}_do"), key=f"owner-{act}", on_click=do, args=(name,))
     requests.show_feedback(f"owner-{act}-{name}")
 

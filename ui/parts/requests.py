@@ -1,4 +1,5 @@
-"""Feedback beside the button of an act, and requests for more. An act is one call of the engine in a callback."""
+"""Feedback beside the button of an act, and wishes for a larger share of the allowance. An act is one call of the
+engine in a callback."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ _SAID = "people-said"
 
 
 def act(place: str, done: str, work: Callable[[], object], **facts: object) -> bool:
-    """Do one call of the engine (`work`), and store the message for `show_feedback`. `work` may return facts for the
-    sentence. True if it was done."""
+    """Do one call of the engine (`work`), and store a message for `show_feedback`. `work` may return facts for the
+    sentence. True unless the engine refused."""
     try:
         found = work()
     except dp.AllowanceError as complaint:
@@ -37,12 +38,12 @@ def act(place: str, done: str, work: Callable[[], object], **facts: object) -> b
 
 
 def forget_feedback() -> None:
-    """Drop the message of the last try."""
+    """Drop the message of the last act."""
     st.session_state.pop(_SAID, None)
 
 
 def show_feedback(place: str) -> None:
-    """Good news once; a refusal until the next act."""
+    """Draw the message of the last act at this place: good news once, a refusal until the next act."""
     where, good, sentence = st.session_state.get(_SAID) or ("", False, "")
     if where != place:
         return
@@ -70,7 +71,7 @@ def waits(table: dp.Table, query: dp.Query) -> bool:
 
 
 def approval(table: dp.Table, query: dp.Query, key: str) -> None:
-    """In place of the ask button: why approval is needed, and a button that requests it."""
+    """Draw, in place of the ask button, why approval is needed, and a button that asks the owner for it."""
     most, field = face().limit(table.name), f"wish-{key}-reason"
     request = st.session_state.setdefault("wish-next", {}).setdefault((key, query.digest()), f"w-{new_request()}")
     given = (table.name, query, field, request)
@@ -82,7 +83,8 @@ def approval(table: dp.Table, query: dp.Query, key: str) -> None:
 
 
 def own_short(price: dp.Preview) -> str | None:
-    """A sentence: why a question does not fit into the person's own share, in parts of that share. None if it fits."""
+    """A sentence on why a question does not fit into the person's own share, in parts of that share; None if it
+    fits."""
     if not price.covered:
         return say("people.question_not_granted")
     if price.admissible or price.own_share is None or price.own_left is None:
@@ -96,7 +98,8 @@ def own_short(price: dp.Preview) -> str | None:
 
 
 def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
-    """Before any price is shown: why the person's share does not allow this question; None if it does."""
+    """A sentence on why the person's share does not allow this question, before any price is shown; None if the share
+    does."""
     if table.practice or not person.served():
         return None
     try:
@@ -107,7 +110,7 @@ def not_covered(table: dp.Table, key: str, given: dict[str, Any]) -> str | None:
 
 
 def show_requests(table: dp.Table) -> None:
-    """On a table's page: the person's share, and a form to ask for more."""
+    """Draw on a table's page the person's share, and a form that asks the owner for more."""
     if not person.served() or table.practice or table.closed or not may("wish", table.name):
         return
     own = [held for held in face().grants(table.name) if held.grant.share]
@@ -131,7 +134,7 @@ def show_requests(table: dp.Table) -> None:
 
 
 def elsewhere(tables: Collection[str]) -> None:
-    """The person's requests about other tables, and the decisions; a table no longer granted has no page."""
+    """Draw the person's wishes about other tables, and the decisions: a table that is no longer granted has no page."""
     wishes = [wish for wish in _own() if wish.wanted.table not in tables] if person.served() and may("wishes") else []
     if wishes:
         with st.container(key="card-wishes"):
@@ -139,7 +142,7 @@ def elsewhere(tables: Collection[str]) -> None:
 
 
 def _own() -> list[AskedFor]:
-    """The person's own requests, newest first."""
+    """The person's own wishes, newest first."""
     return [wish for wish in reversed(face().wishes()) if wish.wanted.actor == person.person()]
 
 
@@ -166,7 +169,7 @@ def _became(wishes: list[AskedFor], named: bool = False) -> None:
 
 
 def share_of(typed: str) -> str:
-    """A typed share in percent, as the engine reads it."""
+    """A share typed in percent, as text that the engine reads."""
     return text_of(read_number(as_typed(typed.replace("%", "").strip()), "share") / 100)
 
 

@@ -1,7 +1,7 @@
 """Offers for a table: to find its undescribed columns, and to take a first look.
 
-Finding is offered when the table is added, and once more after its first answers. All of it is public: names, the
-declaration, and what was bought.
+Finding is offered when the table is added, and once more after its first answers. The offers come from public facts:
+names, the declaration, and what was bought.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _reminded: OrderedDict[tuple[str, str], None] = OrderedDict()  # who was reminde
 
 
 def missing_columns(table: dp.Table) -> list[str]:
-    """Columns that are neither declared, nor the id column, nor bought already."""
+    """The columns that are neither declared, nor the id column, nor bought already; none for a closed table or a
+    sample."""
     if table.practice or table.closed:
         return []
     known = {*table.schema.columns, table.facts.unit.id_column}
@@ -50,7 +51,8 @@ def missing_place(table: dp.Table) -> dict[str, str]:
 
 
 def wanted_columns(table: dp.Table) -> list[str]:
-    """The undeclared columns, if the visitor came to have them found. No further page reminds of them then."""
+    """The undeclared columns, if the visitor came to have them found; else empty. No further page reminds of them
+    then."""
     if not st.query_params.get(_FIND) or st.query_params.get("answer"):
         return []
     leave_missing(table.name)
@@ -58,7 +60,7 @@ def wanted_columns(table: dp.Table) -> list[str]:
 
 
 def remind_missing(table: dp.Table) -> None:
-    """On Ask, after the first charge: names the columns that are not declared yet, with a link to have them found."""
+    """Draw on Ask, after the first charge, the names of the undeclared columns, with a link that has them found."""
     if not (left := _due(table)):
         return
     with st.container(key="missing", horizontal=True, vertical_alignment="center"):
@@ -68,7 +70,7 @@ def remind_missing(table: dp.Table) -> None:
 
 
 def missing_html(table: dp.Table) -> str:
-    """The same on the card of a table."""
+    """HTML with the same reminder on the card of a table; empty if it is not due."""
     if not (left := _due(table)):
         return ""
     note = escape(say("missing.offer", many=len(left), columns=first_names(left, MOST_NAMED)))
@@ -103,7 +105,7 @@ def first_look_label(table: dp.Table) -> str | None:
 
 
 def usual_first_look(table: dp.Table) -> dp.Query | None:
-    """All columns at the opening price; None if there is nothing to count, or nothing left."""
+    """A first look at all columns, at the opening price; None if there is nothing to count, or nothing left."""
     opening = _opening(table)
     return None if opening is None else opening.query
 

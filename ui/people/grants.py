@@ -45,7 +45,8 @@ def show(table: dp.Table) -> None:
 
 
 def wished(table: dp.Table | None, wish: ShareRequest, called: dict[str, str]) -> None:
-    """Who, why, how much, what the table promises (if visible to this person), and the decision buttons."""
+    """Draw one wish: who asks, why, for how much, what is known of a person after the table's answers (without a
+    `table`, only its name), and the buttons that decide."""
     who = called.get(wish.actor, wish.actor[:10])
     if wish.share is not None:
         sentence = say("grants.wish.share", person=who, share=percent(wish.share))
@@ -68,7 +69,8 @@ def wished(table: dp.Table | None, wish: ShareRequest, called: dict[str, str]) -
 
 
 def _promise(table: dp.Table) -> str:
-    """What the table promises: now, and however its allowance is used. Granting shares does not change the second."""
+    """A sentence on how far a suspicion about a person can rise: by what was asked so far, and by the whole allowance.
+    Granting shares does not change the latter."""
     meter = table.meter()
     now, whole = (fields.odds_after(_PRIOR, epsilon) for epsilon in (meter.spent_epsilon, meter.epsilon))
     sentence = say(f"grants.odds.{table.facts.relation}", prior=_PRIOR, now=now, whole=whole)

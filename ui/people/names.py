@@ -16,13 +16,13 @@ from ui.words.markup import unmarked
 
 
 def known_person(who: str) -> KnownPerson:
-    """A person's name by id, if the signed-in person may know others; else the id."""
+    """The person with this id, with their name if the signed-in person may know others; else with the id alone."""
     matching = (known for known in face().people() if known.id == who) if may("people") else ()
     return next(iter(matching), KnownPerson(who, "", "", ""))
 
 
 def labels_of(people: Iterable[KnownPerson]) -> dict[str, str]:
-    """Names for a list to choose from; people with the same name get their address or id."""
+    """By id, the name of each person for a picker; people with the same name get their address or a part of the id."""
     listed = list(people)
     shown = [known.shown for known in listed]
     return {
@@ -32,14 +32,14 @@ def labels_of(people: Iterable[KnownPerson]) -> dict[str, str]:
 
 
 def person_html(name: str, facts: str, tags: str = "", below: str = "") -> str:
-    """A person, a group or a program on a line of its own: `tags` and `below` are HTML."""
+    """HTML with a person, a group or a program on a line of its own; `tags` and `below` are HTML."""
     line = f'<b>{escape(name)}</b>{tags}<br><span class="muted">{escape(facts)}</span>'
     return f'<div class="person">{line}{below}</div>'
 
 
 def opened(page: str, verb: str, not_you: str) -> bool:
-    """The head of a page, in words that begin with `page`. False if nobody signs in or the person lacks the page's
-    right; then it says so and draws nothing else."""
+    """Draw the head of a page, in words whose keys begin with `page`. False if nobody signs in or the person lacks the
+    right to `verb`: then the head says so and the page draws nothing else."""
     frame.hide_meter()
     st.html(f"<h1>{escape(say(f'{page}.title'))}</h1>")
     shut = "people.page.none" if not person.served() else "" if may(verb) else not_you

@@ -59,8 +59,11 @@ def test_a_link_keeps_both_settings_and_a_slider_moves_by_keys(page: Any, open_p
     page.wait_for_url("**e2=19.61**")
     settled(page)
     said = page.locator(ROWS).all_inner_texts()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Link", exact=True).click()
+    link = page.get_by_test_id("stPopoverBody").locator("code").inner_text()
     cold = open_page(color_scheme="dark")
-    cold.goto(page.url)
+    cold.goto(link)
     settled(cold)
     assert cold.locator(ROWS).all_inner_texts() == said
     shot(cold, "dark-whatif")

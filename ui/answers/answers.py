@@ -74,8 +74,8 @@ def show_cards(table: dp.Table, entry: dp.Entry) -> None:
             answer.picture(released, key)
         picked.pick(table, entry, released)
         with st.container(horizontal=True, vertical_alignment="center"):
-            with st.popover(say("answers.copy"), key=f"copy-{key}", on_change="rerun") as copied:
-                if copied.open:
+            with fields.popped(say("answers.copy"), f"copy-{key}") as opened:
+                if opened:
                     st.code(f"{answer.card_sentence(released)} {good}".strip(), language=None, wrap_lines=True)
             st.html(history.receipt_link(history.answer_link(entry.charge), entry.charge.hash), width="content")
         answer.receipt(released, key, partial(_offer_picture, released, key))
@@ -220,8 +220,8 @@ def _title(table: dp.Table, view: str) -> None:
 
 
 def _take_away(table: dp.Table) -> None:
-    with st.popover(say("answers.take_away"), key="answers-take-away", on_change="rerun") as opened:
-        if not opened.open:
+    with fields.popped(say("answers.take_away"), "answers-take-away") as opened:
+        if not opened:
             return
         if st.button(say("answers.print"), key="answers-print"):
             scroll.print_page()

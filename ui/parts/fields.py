@@ -40,6 +40,13 @@ def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
         yield bool(st.session_state.get(drawn)) or not WHEN_OPENED
 
 
+@contextmanager
+def popped(title: str, key: str) -> Iterator[bool]:
+    """A button that opens a small window; yields whether to draw its content, which is while it is open."""
+    with st.popover(title, key=key, on_change="rerun") as window:
+        yield bool(window.open) or not WHEN_OPENED
+
+
 def whole_number(label: str, most: int, key: str, least: int = 1, **options: Any) -> int | None:
     """Draw a field for a whole number, and return the number; None while the field is empty."""
     given = st.number_input(label, least, most, None, 1, key=key, **options)

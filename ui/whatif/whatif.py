@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from html import escape
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -39,7 +40,7 @@ from ui.shell.style import palette, sheet
 from ui.whatif import settings as kept
 from ui.whatif.settings import LADDERS, LECTURES, PRESETS, SECTIONS, SHAPES, SLIDERS, STATE, USUAL, widget
 from ui.words import gloss
-from ui.words.markup import Html, html_table, p, paragraphs
+from ui.words.markup import Html, html_table, link, p, paragraphs
 
 SIDES = {"A": "", "B": "2"}  # each setting, and how the names of its fields end
 DELTAS = (Fraction(1, 10**6), Fraction(1, 10**9), Fraction(0))
@@ -53,9 +54,11 @@ def show(table: dp.Table) -> None:
         title, lead = escape(say("whatif.title")), gloss.text(say("whatif.lead"))
         st.html(f'{_STYLE}<h1>{title}</h1><p class="lead">{lead}</p>')
         _presets()
-        with st.popover(say("whatif.link"), key="whatif-link-open"):
-            paragraph(say("whatif.link_keeps"), "")
-            st.code(str(st.context.url or ""), language=None, wrap_lines=True)
+        with fields.popped(say("whatif.link"), "whatif-link-open") as opened:
+            if opened:
+                paragraph(say("whatif.link_keeps"), "")
+                address = f"{st.context.url or ''}?{urlencode(st.query_params.to_dict())}"
+                st.code(address, language=None, wrap_lines=True)
     before = kept.state(table)
     given = _question(table, before)
     if given["from"] != before["from"] or st.session_state["table"] != table.name:
@@ -79,10 +82,10 @@ def show(table: dp.Table) -> None:
                 continue
             both = [*drawn.values()] if same else [drawn[name]]
             _show_picture(name, drawn[name], _span(both), _axis(sides[name], drawn[name].kind))
-            paragraph(picture_words(drawn[name]), "muted made-up")
-            _cautions(sides[name])
-            terms = {"epsilon": settings[name]["e"], "delta": settings[name]["d"]}
-            st.page_link(nav.page("data"), label=say("whatif.adopt"), query_params=terms, help=say("whatif.adopt_help"))
+            words = p(picture_words(drawn[name]), "muted made-up") + _cautions(sides[name])
+            adopted = nav.address("data", epsilon=settings[name]["e"], delta=settings[name]["d"])
+            adopt = link(adopted, say("whatif.adopt"), "button", say("whatif.adopt_help"))
+            st.html(f'{words}<p class="onward">{adopt}</p>')
     if sides:
         given = _compared(given, sides)
         _delta(sides)
@@ -91,8 +94,7 @@ def show(table: dp.Table) -> None:
     given = _more(table, given)
     if sides:
         given = show_closer(given, sides, _unit(given))
-        with st.container(key="whatif-actions", horizontal=True, vertical_alignment="center"):
-            _act(table, given, sides)
+        _act(table, given, sides)
     _others()
     kept.remember(table, given)
 
@@ -177,7 +179,9 @@ def noun(key: str) -> str:
 
 def _presets() -> None:
     """Published allowances, each with its source. One becomes setting B."""
-    with st.popover(say("whatif.presets"), key="whatif-presets"):
+    with fields.popped(say("whatif.presets"), "whatif-presets") as opened:
+        if not opened:
+            return
         paragraph(say("whatif.presets_lead"))
         for preset in PRESETS:
             values = {"e2": preset.epsilon, "d2": preset.delta}
@@ -270,14 +274,13 @@ def _axis(solved: whatif.Setting, kind: str) -> str:
     return "" if column in ("", whatif.UNNAMED) else column
 
 
-def _cautions(solved: whatif.Setting) -> None:
+def _cautions(solved: whatif.Setting) -> str:
     """What a careful adviser would add."""
     notes = [say("whatif.noise")] if not solved.useful else []
     delta, people = solved.budget.delta, solved.people
     if delta * people >= 1:
         notes.append(say("whatif.delta_large", delta=power_of_ten(delta), people=people))
-    if notes:
-        st.html(paragraphs(map(gloss.text, notes), "warn"))
+    return paragraphs(map(gloss.text, notes), "warn")
 
 
 # --- the same made-up people under both settings: bars with error bars, a range, a curve in its band, or how often each
@@ -571,16 +574,18 @@ def _typed(name: str, key: str, label: str) -> None:
 
 
 def _act(table: dp.Table, given: dict[str, str], sides: Sides) -> None:
+    ways = {say("overfitting.link"): nav.address("lessons", lesson="overfitting")}
+    ways[say("trust.link")] = nav.address("lessons", lesson="trust")
+    relation = next(iter(sides.values())).query.facts.relation
+    ways[say("check.link")] = nav.address("audit", q=given["q"], relation=relation)
     first = sides.get("A")
     on_ask = first is not None and "ask" in first.query.card.asked_on and not whatif.sized(given["q"])
-    if first is not None and given["from"] == "table" and on_ask and first.query.beta == BETA:
-        st.page_link(nav.page("ask"), label=say("whatif.use"), query_params=preview.preview_link(table, first.query))
     if first is not None and "synthetic" in first.query.card.asked_on:
-        terms = {"table": table.name, "way": first.query.card.key}
-        st.page_link(nav.page("synthetic"), label=say("whatif.use_synthetic"), query_params=terms)
-    st.page_link(nav.page("lessons"), label=say("overfitting.link"), query_params={"lesson": "overfitting"})
-    st.page_link(nav.page("lessons"), label=say("trust.link"), query_params={"lesson": "trust"})
-    nav.check_link(q=given["q"], relation=next(iter(sides.values())).query.facts.relation)
+        way = nav.address("synthetic", table.name, way=first.query.card.key)
+        ways = {say("whatif.use_synthetic"): way} | ways
+    if first is not None and given["from"] == "table" and on_ask and first.query.beta == BETA:
+        ways = {say("whatif.use"): nav.address("ask", **preview.preview_link(table, first.query))} | ways
+    st.html(f'<p class="onward">{"".join(link(way, words, "button") for words, way in ways.items())}</p>')
 
 
 def _others() -> None:
@@ -612,13 +617,14 @@ Sides = dict[str, whatif.Setting]  # "A" and "B", where they can be solved
 
 
 def show_closer(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
-    """One section, of setting A where it is about one. `unit` is the title of an axis of errors."""
-    hidden = {"label_visibility": "collapsed"}
-    see = fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), **hidden)
-    given = given | {"see": see}
-    drawn: dict[str, Points] = {}
-    first = next(iter(sides.values()))
-    with st.container(key="card-closer"):
+    """One section, folded, of setting A where it is about one. `unit` is the title of an axis of errors."""
+    with fields.details(say("whatif.see"), "whatif-closer", given["see"] != USUAL["see"]) as opened:
+        if not opened:
+            return given
+        see = fields.choose("whatif.see", SECTIONS, given["see"], widget("see"), label_visibility="collapsed")
+        given = given | {"see": see}
+        drawn: dict[str, Points] = {}
+        first = next(iter(sides.values()))
         lead = p(gloss.text(say(f"whatif.lead.{see}")), "lead")
         st.html(f"<h2>{escape(say(f'whatif.title.{see}'))}</h2>{lead}")
         if see == "odds":

@@ -45,9 +45,9 @@ def bullets(lines: Iterable[str], kind: str = "") -> str:
     return f'<ul class="{kind}">{items}</ul>' if kind else f"<ul>{items}</ul>"
 
 
-def link(address: str, words: str, kind: str = "") -> Html:
+def link(address: str, words: str, kind: str = "", title: str = "") -> Html:
     """A link within the app; `address` is escaped already, as `nav.address` gives it."""
-    mark = f' class="{kind}"' if kind else ""
+    mark = (f' class="{kind}"' if kind else "") + (f' title="{escape(title)}"' if title else "")
     return Html(f'<a{mark} href="{address}" target="_self">{escape(words)}</a>')
 
 

@@ -33,7 +33,7 @@ from ui.ask import fit_warnings, preview, spend
 from ui.board import board_figures, board_state
 from ui.board.board_figures import Bar, Card, Picked
 from ui.board.board_state import NAMES, PLACE
-from ui.parts import answer_notes, exports, history, job, owner
+from ui.parts import answer_notes, exports, fields, history, job, owner
 from ui.pictures import charts, many, named_bars, png, svg
 from ui.shell import frame, nav
 from ui.shell.frame import hint, page_head, paragraph, section_head
@@ -312,9 +312,14 @@ def worth(table: dp.Table, query: Overview, price: dp.Preview) -> str:
 
 def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     """Draw one column in full: a picture to save as PNG, and all figures."""
-    section_head(say("board_page.full"))
     now = st.query_params.get("of", "")
     turn = now if now in look.columns else ""
+    with fields.details(say("board_page.full"), "board-full-open", bool(turn)) as drawn:
+        if drawn:
+            _full(found, look, picked, turn)
+
+
+def _full(found: dp.Answer, look: Look, picked: Picked, turn: str) -> None:
     column = _selectbox("board_page.column", ["", *look.columns], turn, "of", f"board-of-{turn}", width=320)
     if not column:
         return
@@ -334,19 +339,20 @@ def show_full(found: dp.Answer, look: Look, picked: Picked) -> None:
     values = {bar.name: bar.value for bar in bars}
     ranges = {bar.name: (bar.low, bar.high) for bar in bars if bar.low is not None and bar.high is not None}
     alt = "; ".join(f"{bar.name}: {bar.text}" for bar in bars[:60])
-    with st.container(key="card-board-full"):
-        boxes = {bar.name: box for bar in bars if (box := bar.wide_drawn(picked.shares, look)) is not None}
-        faint = [bar.name for bar in bars if bar.faint]
-        charts.bars(values, ranges or None, title, alt, "board-full", faint, boxes)
+    boxes = {bar.name: box for bar in bars if (box := bar.wide_drawn(picked.shares, look)) is not None}
+    faint = [bar.name for bar in bars if bar.faint]
+    charts.bars(values, ranges or None, title, alt, "board-full", faint, boxes)
 
-        def write() -> bytes:
-            drawn = svg.rows(values, ranges or None, title, alt, True, faint, boxes)
-            return png.drawn(svg.captioned(drawn, source))
+    def write() -> bytes:
+        drawn = svg.rows(values, ranges or None, title, alt, True, faint, boxes)
+        return png.drawn(svg.captioned(drawn, source))
 
-        exports.offer(say("answers.picture_file"), write, f"first-look-{short}.png", "board-png")
+    exports.offer(say("answers.picture_file"), write, f"first-look-{short}.png", "board-png")
     if not ranges:
         paragraph(say("board_page.estimated"), "warn")
-    with st.expander(say("answer.figures")):
+    with fields.details(say("answer.figures"), "board-figures-open") as drawn:
+        if not drawn:
+            return
         page = [bars[int(at)] for at in many.page(map(str, range(len(bars))), "board-figures")]
         st.html(_table(page, picked.shares) + answers.not_adding())
 
@@ -537,7 +543,9 @@ def _pairs(table: dp.Table, look: Look, by: str) -> None:
 def show_downloads(found: dp.Answer, look: Look) -> None:
     """Draw buttons for the files, which are written on the click."""
     name = f"first-look-{found.receipt['charge']['hash'][:8]}"
-    with st.popover(say("answers.take_away"), key="board-take"):
+    with fields.popped(say("answers.take_away"), "board-take") as opened:
+        if not opened:
+            return
         exports.offer(say("receipt.csv"), lambda: exports.as_csv(*download_rows(look)), f"{name}.csv", "board-csv")
         exports.offer(say("receipt.sheet"), lambda: as_sheet(*download_rows(look)), f"{name}.xlsx", "board-sheet")
 
@@ -582,9 +590,11 @@ def show_board(table: dp.Table, found: dp.Answer) -> None:
         _grid(look, cards[(page - 1) * PER_PAGE : page * PER_PAGE], picked)
     if scarce:
         names = first_names([card.column for card in scarce], MOST_NAMED)
-        with st.expander(say("board_page.scarce", columns=len(scarce), names=unmarked(names))):
-            paragraph(say("board_page.scarce_means"))
-            _grid(look, scarce, picked)
+        title = say("board_page.scarce", columns=len(scarce), names=unmarked(names))
+        with fields.details(title, "board-scarce") as drawn:
+            if drawn:
+                paragraph(say("board_page.scarce_means"))
+                _grid(look, scarce, picked)
     show_pairs(table, found, look)
     show_matrix(table, found, look)
     show_full(found, look, picked)

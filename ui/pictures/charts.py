@@ -47,12 +47,12 @@ def _figures(span: Sequence[float]) -> str:
 
 
 def _across(figure: Sketch, title: str, **look: Any) -> None:
-    """Style the horizontal axis, with a line and its title."""
+    """Style the horizontal axis: a line, and the title."""
     figure.update_xaxes(showline=True, title={"text": text(title)}, **look)
 
 
 def dots(values: list[float], title: str, alt: str, key: str, span: tuple[float, float] | None = None) -> None:
-    """Each simulated answer as a dot, stacked."""
+    """Draw each simulated answer as a dot; equal answers are stacked."""
     low, high = min(values), max(values)
     width = max(high - low, 1e-9)
     cell = width / 24 if span is None else (span[1] - span[0]) / 60
@@ -82,8 +82,9 @@ def point(
     ends: tuple[str, str] | None = None,
     behind: tuple[float, float] | None = None,
 ) -> None:
-    """One answer on its axis, its interval as a soft band with its `ends` as labels, and `behind` it a lighter one. The
-    axis shows all of both, so that nobody takes them for certainty, and little beyond what is possible."""
+    """Draw one answer on its axis, its interval as a soft band with its `ends` as labels, and a lighter band
+    (`behind`). The axis shows all of both bands, so that nobody takes them for certainty, and little beyond what is
+    possible."""
     colours = palette()
     low, high = interval or (value, value)
     inner, wide = (low, high), high - low
@@ -121,8 +122,8 @@ def bars(
     faint: Collection[str] = (),
     behind: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
-    """Horizontal bars with whiskers, in the declared order; if there are very many, the largest. A bar without a value
-    says so. Bars in `faint` may be zero and are grey. `behind`: longer, lighter ranges."""
+    """Draw horizontal bars with whiskers, in the declared order; if there are very many, the largest. A bar without a
+    value says that it says nothing. Bars in `faint` may be zero and are grey. `behind` has longer, lighter ranges."""
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, True)
     labels = _labels(values)
@@ -157,8 +158,8 @@ def ranges(
     key: str,
     behind: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
-    """One answer per line: a tick on its interval, as a soft band. For values that do not start at zero. An interval
-    without a value says so. Of very many, the first are drawn."""
+    """Draw one answer per line: a tick on its interval, as a soft band, for values that do not start at zero. An
+    interval without a value says that it says nothing. Of very many, the first are drawn."""
     colours, of = palette(), len(values)
     values, intervals = _few(values, intervals, False)
     labels, names = _labels(values), list(values)
@@ -185,7 +186,7 @@ def ranges(
 def behind_boxes(
     values: Mapping[str, Any], behind: Mapping[str, tuple[float, float]] | None, half: float
 ) -> list[dict[str, Any]]:
-    """Boxes for the lighter ranges, for bars that have a value."""
+    """Boxes for the lighter ranges, for bars that have a value. `half` is half of a box's height."""
     colours = palette()
     look: dict[str, Any] = {"type": "rect", "fillcolor": _see_through(colours.left_soft, 0.6), "layer": "above"}
     look |= {"line": {"color": colours.left, "width": 1, "dash": "dot"}, "opacity": 0.8}
@@ -203,7 +204,8 @@ def _few(values: dict[str, Any], intervals: dict[str, Any] | None, largest: bool
 
 
 def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[float] | None:
-    """The axis over the informative values, which an uninformative group does not stretch; None if all are."""
+    """The ends of an axis over the values that say something; None if all do. A group that says nothing does not
+    stretch this axis."""
     telling = {name: value for name, value in values.items() if value is not None}
     ends = [end for name, value in telling.items() for end in (value, *(intervals or {}).get(name, ()))]
     if len(ends) == 0 or None not in values.values() or any(isinstance(end, str) for end in ends):
@@ -213,7 +215,7 @@ def informative_span(values: Mapping[str, Any], intervals: Mapping[str, Any] | N
 
 
 def _tips(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> list[str]:
-    """Each value with its name, formatted as everywhere else."""
+    """Each name with its value, printed as values are printed everywhere."""
     words = []
     for name, value in values.items():
         if value is None or isinstance(value, str):
@@ -225,13 +227,13 @@ def _tips(values: Mapping[str, Any], intervals: Mapping[str, Any] | None) -> lis
 
 
 def _silent(at: float, place: int, anchor: str) -> dict[str, Any]:
-    """A line for an uninformative value, within the axis of the others."""
+    """The note in place of a value that says nothing, within the axis of the others."""
     words = {"text": text(say("answer.nothing")), "font": {"color": palette().muted}}
     return words | {"x": at, "xref": "x domain", "xanchor": anchor, "y": place}
 
 
 def _labels(values: Iterable[str]) -> list[str]:
-    """Long labels are cut; zero-width spaces keep equal results apart."""
+    """The names as labels: long ones are cut, and zero-width spaces keep cut names that are equal apart."""
     short = [text(label if len(label) <= 28 else label[:27] + "…") for label in values]
     alike: Counter[str] = Counter()
     for place, label in enumerate(short):
@@ -242,7 +244,7 @@ def _labels(values: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve of `curves`, with the position of its setting."""
+    """One curve of `curves`; its `mark` is a dot at the present setting."""
 
     name: str
     points: list[tuple[float, float]]
@@ -263,8 +265,8 @@ def curves(
     shares: tuple[float, float] | None = None,
     even: bool = False,
 ) -> None:
-    """Curves on log axes, named if there are several; the setting is a dot. `shares` are the ends of a vertical axis in
-    percent instead of a log axis; `even` makes both axes linear."""
+    """Draw curves on log axes, named if there are several; a dot marks the present setting. `shares` are the ends of a
+    vertical axis in percent instead of a log axis; `even` makes both axes linear."""
     figure = Sketch(height)
     for line in lines:  # bands lie below all curves
         ends = line.band or [(y - line.margin, y + line.margin) for _, y in line.points if line.margin]
@@ -302,7 +304,7 @@ def curves(
 
 
 def _decades(values: list[float]) -> list[float]:
-    """Powers of ten along an axis, with 2 and 5 between them if there are few."""
+    """Powers of ten along an axis, with 2 and 5 times each if there are few."""
     if not values:
         return []
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
@@ -311,7 +313,7 @@ def _decades(values: list[float]) -> list[float]:
 
 
 def _tick(tick: float) -> str:
-    """1,000, 0.01, and below a hundred-thousandth 10⁻⁶."""
+    """A tick as text, such as 1,000 or 0.01; below a hundred-thousandth as a power of ten."""
     if tick < 1e-5:
         return power_of_ten(Fraction(f"{tick:.0e}"))
     return local(f"{tick:,.0f}" if tick >= 1 else f"{tick:.10f}".rstrip("0"))
@@ -338,11 +340,10 @@ def band(
     limits: tuple[float, float] | None = None,
     height: int = 340,
 ) -> None:
-    """`middle` over `xs` (rising; days as ISO text) between its bands; `titles` name the two axes.
+    """Draw the curve `middle` over `xs` (rising; days as ISO text) between its bands; `titles` name the two axes.
 
     `other` is a second, thin curve. `stairs`: each height holds until the next x. `limits` are the ends of the vertical
-    axis.
-    """
+    axis."""
     colours = palette()
     stroke, soft = colours.left, colours.left_soft
     shape = "hv" if stairs else "linear"

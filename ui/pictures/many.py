@@ -23,7 +23,7 @@ LONG, FEWEST_TOGETHER = (12, 3)  # in lists longer than LONG, this many values n
 
 
 def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
-    """The labels of a picture, in the declared order: the largest values, or the first."""
+    """The labels of a picture, in the declared order; of many, those of the `largest` values, or else the first."""
     if len(values) <= MOST_DRAWN:
         return list(values)
     if not largest:
@@ -35,8 +35,8 @@ def drawn(values: Mapping[str, Any], largest: bool) -> list[str]:
 
 
 def split_maybe_zero(answer: dp.Answer) -> tuple[list[str], list[str]]:
-    """The parts to draw, and those to sum up in a sentence: in a long list, values that may be zero; and all of them if
-    zero is the good news, because their intervals would look like findings."""
+    """The parts to draw, and the parts to sum up in a sentence. The latter are values that may be zero: in a long list,
+    and always where zero is the good news, because their intervals would look like findings. Else none."""
     ranges = answer.interval or {}
     none = [label for label in answer.value if answer.query.maybe_none(ranges.get(label), label)]
     if not answer.query.none_hoped and (len(answer.value) <= LONG or len(none) < FEWEST_TOGETHER):
@@ -56,12 +56,12 @@ def none_words(answer: dp.Answer, none: list[str]) -> str:
 
 
 def words(shown: int, of: int, largest: bool) -> str:
-    """The note under a picture that does not hold all parts, or ""."""
+    """The note under a picture that does not hold all parts, or "" if it does."""
     return "" if shown >= of else say("many.largest" if largest else "many.first", shown=shown, of=of)
 
 
 def page(labels: Iterable[str], key: str) -> list[str]:
-    """The rows of one page of a table, with a picker if there are several pages."""
+    """The rows of one page of a table. Draws a picker of the page if there are several."""
     names = list(labels)
     pages = -(-len(names) // PAGE)
     if pages < 2:

@@ -16,7 +16,7 @@ from ui.shell.language import written
 
 
 def bars(rows: Sequence[tuple[str, float, str]]) -> str:
-    """Rows of a name, an error and its label, on one scale around the same truth."""
+    """HTML: for each name an error as a bar, with its label, on one scale around the same truth."""
     most = max((error for _, error, _ in rows), default=0) or 1
     drawn = ""
     for name, error, label in rows:
@@ -28,12 +28,12 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
 
 
 def pile(messages: Sequence[int]) -> str:
-    """Bits as tiles; a 1 is filled."""
+    """HTML: bits as tiles; a 1 is filled."""
     return '<div class="pile">' + "".join(f'<i class="b{bit}">{bit}</i>' for bit in messages) + "</div>"
 
 
 def figure(inner: str, alt: str, kind: str = "") -> str:
-    """Any HTML as a picture; `alt` describes it in words."""
+    """Any HTML as a picture; `alt` describes the picture in words."""
     return f'<div class="picture {kind}" role="img" aria-label="{escape(alt)}">{inner}</div>'
 
 
@@ -55,8 +55,8 @@ def columns(
     full: float = 0,
     small: bool = False,
 ) -> str:
-    """Vertical bars, one colour for each world (named by `names`); `shaded` describes the marked places, `full` is the
-    value of the full height."""
+    """HTML: vertical bars, one colour for each world (named by `names`). `shaded` describes the marked places, `full`
+    is the value of the full height."""
     full = full or max((height for place in places for height in place.heights), default=0) or 1
     drawn = ""
     for place in places:
@@ -98,8 +98,8 @@ def strip(
     height: int = 170,
     kind: str = "",
 ) -> str:
-    """Each value as a dot on its axis, stacked; a value beyond the axis stands at its end. From `faded_from` on, dots
-    are pale: asked but refused. `height` is in pixels."""
+    """HTML: each value as a dot on an axis, stacked; a value beyond the axis stands at the axis's end. From index
+    `faded_from` on, dots are pale: asked but refused. `height` is in pixels."""
     axis = Axis(*span, 0, 100, days=False)
     cell = (axis.high - axis.low) / 80
     stacked: Counter[int] = Counter()
@@ -122,14 +122,14 @@ def strip(
 
 
 def ticks(axis: Axis, margin: float = 0) -> str:
-    """The labels under an axis of percent, except those within a `margin` of its ends."""
+    """HTML: the labels under an axis of percent, except those within a `margin` of its ends."""
     places = [(axis.place(tick), plain(float(f"{tick:.10g}")).replace("-", "−")) for tick in axis.ticks()]
     spans = [f'<span style="left:{at:.2f}%">{words}</span>' for at, words in places if margin <= at <= 100 - margin]
     return f'<div class="ticks">{"".join(spans)}</div>'
 
 
 def boxes(rows: Iterable[tuple[str, str, str]]) -> str:
-    """Figures in boxes, side by side: the kind of each, its label and the figure."""
+    """HTML: figures in boxes, side by side. Each row has a box's kind, label and figure."""
     drawn = "".join(
         f'<div class="{box}">{f"<span dir=auto>{escape(label)}</span>" if label else ""}<b>{out}</b></div>'
         for box, label, out in rows
@@ -138,7 +138,7 @@ def boxes(rows: Iterable[tuple[str, str, str]]) -> str:
 
 
 def meter(share: float, words: str, refused: bool = False) -> str:
-    """The used part of an allowance, drawn like the page's meter; with a red end if a question was `refused`."""
+    """HTML: the used part of an allowance, drawn like the page's meter; with a red end if a question was `refused`."""
     gone = f'<span class="gone" style="width:{100 * min(share, 1):.2f}%"></span>'
     over = '<span class="over" style="width:4%"></span>' if refused else ""
     label = f'<div class="words"><span>{escape(words)}</span></div>'
@@ -146,6 +146,6 @@ def meter(share: float, words: str, refused: bool = False) -> str:
 
 
 def verdict(holds: bool, words: str) -> str:
-    """One line that says whether a promise is kept."""
+    """HTML: one line that says whether something holds."""
     mark, kind = ("✓", "holds") if holds else ("✗", "breaks")
     return f'<p class="verdict {kind}" role="status"{written()}><b>{mark}</b> {escape(words)}</p>'

@@ -1,7 +1,7 @@
 """The pictures of ui/pictures/svg.py as PNG at print size, drawn with Pillow: no browser, nothing fetched.
 
-It draws the few shapes that those pictures use (rectangles, lines, paths of straight lines, text), in the light colours
-of the page. Released numbers and public labels only, like the SVG that it reads.
+This file draws the few shapes that those pictures use (rectangles, lines, paths of straight lines, text), in the light
+colours of the page. Released numbers and public labels only, like the SVG that it reads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Point = tuple[float, float]
 
 
 def standalone(html: str) -> list[str]:
-    """The pictures inside some HTML, each as the text of an SVG file."""
+    """The pictures inside some HTML, each as the text of an SVG file; empty if there are none."""
     return re.findall(r"<svg\b.*?</svg>", html, flags=re.S)
 
 
@@ -102,7 +102,7 @@ def _line(pen: ImageDraw.ImageDraw, name: str, points: list[Point], scale: int) 
 
 
 def _mixed(name: str, opacity: float, faint: bool) -> tuple[int, int, int]:
-    """A colour over the white of the page."""
+    """A colour by its name, over the white of the page, as red, green and blue."""
     colour, part = (LIGHT.muted, 0.4) if faint and name == "bar" else _FILLED[name]
     red, green, blue = (round(255 + (each - 255) * part * opacity) for each in ImageColor.getrgb(colour)[:3])
     return red, green, blue

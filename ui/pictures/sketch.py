@@ -1,8 +1,8 @@
 """A picture as plain HTML, drawn by the server: no script has to come first, so a page shows its pictures at once.
 
 Areas and lines are one SVG image, stretched to whatever width there is; its strokes keep their own. Texts and dots
-stand over it, in their own size. Whoever points at a bar, a dot or a curve reads its figures. Callers describe a figure
-as lists of traces, shapes and axes; it holds released or simulated numbers and public labels only.
+stand over that image, in their own size. Whoever points at a bar, a dot or a curve reads its figures. Callers describe
+a figure as lists of traces, shapes and axes; it holds released or simulated numbers and public labels only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DASHES = {"dash": "7 5", "dot": "2 4", "longdash": "12 5", "dashdot": "8 4 2 4"
 
 
 class Sketch:
-    """A figure to be: traces, shapes and two axes, and what a reader sees of them as HTML."""
+    """A figure as lists of traces, shapes and two axes, from which a reader gets HTML."""
 
     def __init__(self, height: int, **axes: Any) -> None:
         self.data: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ Ends = tuple[float, float, float, float]  # left, top, right, foot
 
 
 class _Axis:
-    """Values as parts of the axis, from 0 at its lower or left end to 1, and the ticks on it."""
+    """The way from values to parts of an axis, from 0 at its lower or left end to 1, and the ticks on the axis."""
 
     def __init__(self, look: dict[str, Any], values: list[Any], zero: bool, room: float) -> None:
         self.look, self.names = look, list[str]()
@@ -209,7 +209,7 @@ class _Drawing:
         return (at, 0, at, self.tall) if upright else (0, at, ACROSS, at)
 
     def _upright(self) -> str:
-        """The title of the upright axis, and its labels as wide as the longest of them."""
+        """HTML: the title of the upright axis, and its labels, as wide as the longest of them."""
         look = self.y.look
         if look.get("visible") is False:
             return "<div></div><div></div>"
@@ -222,7 +222,7 @@ class _Drawing:
         return f'<div class="upright"><span>{title}</span></div><div class="beside"{size}>{labels}</div>'
 
     def _beside(self) -> str:
-        """The values at the end of each row."""
+        """HTML: the values at the end of each row."""
         beside = self.layout.get("beside", ())
         labels = "".join(
             f'<span style="margin-top:{self.down(at):.1f}px;color:{colour}">{escape(words)}</span>'
@@ -231,7 +231,7 @@ class _Drawing:
         return f'<div class="beside end">{labels}</div>' if beside else "<div></div>"
 
     def _under(self) -> str:
-        """The labels of the other axis, and its title."""
+        """HTML: the labels of the other axis, and its title."""
         look = self.x.look
         if look.get("visible") is False:
             return ""
@@ -323,11 +323,12 @@ class _Drawing:
         return self._side(centre - half), self.down(low), self._side(centre + half), self.down(high)
 
     def _side(self, number: float) -> float:
-        """Across, of a number on an axis of names."""
+        """The distance from the left, in the drawing's units, of a number on an axis of names."""
         return (number - self.x.low) / ((self.x.high - self.x.low) or 1.0) * ACROSS
 
     def _whole(self, centre: float, flat: bool) -> str:
-        """For somebody who points at a bar: its whole row or column, as the area that shows the figures."""
+        """CSS for a whole row or column around a bar: who points at this area sees the bar's figures. `flat` is a
+        row."""
         if flat:
             top, low = sorted((self.down(centre - 0.5), self.down(centre + 0.5)))
             return f"left:0;width:100%;top:{top:.1f}px;height:{low - top:.1f}px"
@@ -389,7 +390,7 @@ class _Drawing:
             self.over.append(f'<i style="left:{x / ACROSS * 100:.2f}%;top:{y:.1f}px;{look}{faint}"{tip}></i>')
 
     def _point_at(self, trace: dict[str, Any], places: list[str], values: Sequence[Any]) -> None:
-        """A place with the words for whoever points there, and where a click there leads. Such links are no stops for
+        """Add areas with the words for whoever points there, and links for a click there. Such links are no stops for
         Tab: there are many, and a page offers the same by its fields."""
         links = trace.get("links") or [""] * len(values)
         for place, words, link in zip(places, trace.get("tips", ()), links, strict=True) if "tips" in trace else ():
@@ -401,7 +402,7 @@ class _Drawing:
             )
 
     def _point_at_lines(self) -> None:
-        """At some places along the curves, the figures of all of them there."""
+        """Add areas along the curves, each with the figures of all curves at that place."""
         lines = [
             trace
             for trace in self.traces
@@ -442,7 +443,7 @@ class _Drawing:
         self.over.append(f'<b class="note{kind}{high}" style="{place}">{note["text"]}</b>')
 
     def _map(self, trace: dict[str, Any]) -> None:
-        """A map of heights: a small picture of one dot for each cell, made as large as there is room."""
+        """Add a map of heights: a small picture of one dot for each cell, made as large as there is room."""
         import numpy as np
         from PIL import Image, ImageColor
 
@@ -467,7 +468,7 @@ def _nearest(axis: _Axis, trace: dict[str, Any], place: float) -> tuple[Any, Any
 
 
 def _ends(trace: dict[str, Any], name: str) -> Iterator[float]:
-    """The ends of the whiskers along this axis."""
+    """The ends of the whiskers of a trace, along the axis of this name."""
     error = trace.get(f"error_{name}")
     for at, value in enumerate(_list(trace.get(name)) if error else ()):
         if value is not None and error:
@@ -498,7 +499,7 @@ def _step(low: float, high: float, most: int) -> float:
 
 
 def _apart(ticks: list[tuple[float, str]], tall: int, least: int) -> list[tuple[float, str]]:
-    """Every second, third … tick, so that their labels do not touch."""
+    """Every tick, or every second, third … one, so that their labels do not touch."""
     if len(ticks) < 2:
         return ticks
     gap = abs(ticks[-1][0] - ticks[0][0]) * tall / (len(ticks) - 1)
@@ -522,7 +523,7 @@ def _is_day(words: str) -> bool:
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Later values win; nested dictionaries are merged."""
+    """Two settings in one: later values win, and nested dictionaries are merged."""
     nested = {name for name, part in new.items() if isinstance(part, dict) and isinstance(old.get(name), dict)}
     return old | new | {name: _merged(old[name], new[name]) for name in nested}
 

@@ -33,7 +33,8 @@ def point(
     limits: tuple[float, float] | None = None,
     behind: Interval = None,
 ) -> str:
-    """One answer on its axis, its interval as a soft band, behind it a lower one; the axis ends where values do."""
+    """SVG: one answer on its axis, its interval as a soft band, behind that a lower band; the axis ends where values
+    do."""
     inner = interval or (value, value)
     low, high = inner if behind is None else (min(inner[0], behind[0]), max(inner[1], behind[1]))
     days = isinstance(value, str)
@@ -62,8 +63,8 @@ def rows(
     faint: Collection[str] = (),
     behind: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> str:
-    """A line for each label: a bar from zero with whiskers, or a tick on its interval. `faint` bars may be zero.
-    `behind`: longer, lighter ranges."""
+    """SVG: a line for each label, with a bar from zero and whiskers, or a tick on its interval. `faint` bars may be
+    zero. `behind` has longer, lighter ranges."""
     telling = [label for label, value in values.items() if value is not None] or list(values)
     reach = [_number(values[label]) for label in telling if values[label] is not None]
     for label in telling:  # an uninformative group does not stretch the axis of the others
@@ -93,7 +94,7 @@ def curve(
     titles: tuple[str, str],
     alt: str,
 ) -> str:
-    """Steps in a band; each height holds until the next x."""
+    """SVG: steps in a band; each height holds until the next x."""
     places = [_number(x) for x in xs]
     least, most = min([0.0, *lows]), max(highs)
     across = Axis(places[0], places[-1], _SIDE + 60, WIDTH - _SIDE, isinstance(xs[0], str))
@@ -127,7 +128,7 @@ def _bar(place: Callable[[float], float], top: float, value: Any, interval: Inte
 
 
 def _behind(place: Callable[[float], float], top: float, ends: tuple[Any, Any], bars: bool) -> str:
-    """A light box: around a bar, or lower than the band that it is behind."""
+    """SVG of a light box: around a bar, or lower than the band in front of the box."""
     low, high = (place(_number(end)) for end in ends)
     y, height = (top, 21) if bars else (top + 6, 9)
     return f'<rect class="band" opacity="0.5" x="{low:.1f}" y="{y}" width="{high - low:.1f}" height="{height}"/>'
@@ -169,7 +170,7 @@ class Axis:
         return [number * step for number in range(first, math.floor(self.high / step) + 1)]
 
     def labels(self, x: float) -> str:
-        """The labels of an upright axis, to the left of `x`."""
+        """SVG with the labels of an upright axis, to the left of `x`."""
         figures = [(self.place(tick) + 4, escape(plain(float(f"{tick:.10g}")))) for tick in self.ticks()]
         return "".join(f'<text x="{x}" y="{y:.1f}" text-anchor="end">{figure}</text>' for y, figure in figures)
 
@@ -192,7 +193,7 @@ def _picture(drawn: str, height: float, alt: str) -> str:
 
 
 def captioned(picture: str, source: str) -> str:
-    """The picture with its source below, in a few lines."""
+    """A picture with its source below, in a few lines."""
     head, body = picture.split(">", 1)
     tall = int(head.split('viewBox="0 0 ')[1].split('"')[0].split()[1])
     lines = wrap(source, _CAPTION)[:3]
@@ -204,5 +205,5 @@ def captioned(picture: str, source: str) -> str:
 
 
 def _number(value: Any) -> float:
-    """A number as it is, a day as its ordinal."""
+    """A number as it is, and a day as its ordinal."""
     return float(date.fromisoformat(value).toordinal()) if isinstance(value, str) else float(value)

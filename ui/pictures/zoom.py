@@ -33,7 +33,7 @@ def pictures(wanted: bool) -> Iterator[None]:
 
 
 def shown(sketch: Sketch, alt: str, key: str) -> bool:
-    """Draw the picture by Plotly if the reader wanted it. True if it was drawn."""
+    """Draw the picture by Plotly if the reader wanted to zoom into pictures. True if it was drawn."""
     if _wanted.get():
         st.plotly_chart(figure(sketch), theme=None, config=_CONFIG, alt=alt, key=f"zoom-{key}")
     return _wanted.get()

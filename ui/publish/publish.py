@@ -77,12 +77,13 @@ def show_preview(table: dp.Table, chosen: Chosen) -> None:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _rehearsed(facts: str, _table: dp.Table, _query: OfRows) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Made-up rows, and as published. Cached for all, so that the example stays; the key holds public facts only."""
+    """Made-up rows, and the same rows as published. All visitors share this cache, so that the example stays; its key
+    holds public facts only."""
     return _table.rehearse_rows(_query)
 
 
 def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
-    """URL parameters of the Publish page for this question, with changes."""
+    """The URL parameters of Publish for this question, with changes."""
     query_params = {"columns": json.dumps(list(query.columns), ensure_ascii=False), "epsilon": text_of(query.epsilon)}
     query_params |= {"grid": str(query.grid)} if query.grid else {}
     query_params |= {"delta": text_of(query.delta)} if query.delta else {}
@@ -90,7 +91,8 @@ def link(table: str, query: OfRows, **changed: Any) -> dict[str, str]:
 
 
 def _column(query: OfRows, name: str) -> str:
-    """A column in a few sentences: one row, all rows, the lower bound, and what asking would give."""
+    """HTML with a column in a few sentences: what one row and all rows reveal, the lower bound, and what asking would
+    give."""
     column = query.facts.schema[name]
     if isinstance(column, dp.ItemSet):
         row_words, whole, best = _of_set(query, name, column)
@@ -141,13 +143,14 @@ def _of_line(query: OfRows, name: str, column: dp.Number | dp.Date) -> tuple[str
 
 
 def _beside(error: Fraction, floor: Fraction) -> dict[str, str]:
-    """The lower bound, and the error as a multiple of it."""
+    """Two facts for a sentence, as text: the lower bound, and the error as a multiple of this bound."""
     times = to_figures(float(error / floor), 2) if floor else "∞"
     return {"floor": two_figures(floor, ROUND_FLOOR), "times": times}
 
 
 def _asked(query: OfRows, name: str) -> str:
-    """What the question would give if it were asked at the same spend instead of published (thesis, Remark 7.1)."""
+    """A sentence: how accurate an answer at the same ε would be if the question were asked instead of the column
+    published (thesis, Remark 7.1). Empty if there is no such question."""
     instead = asked_instead(query, name)
     if instead is None:
         return ""
@@ -159,17 +162,17 @@ def _asked(query: OfRows, name: str) -> str:
 
 
 def _three(size: Fraction) -> str:
-    """The size to three digits, because two ways may differ only in the third."""
+    """The size of an error to three digits, because two ways may differ only in the third."""
     return to_figures(float(size), 3)
 
 
 def _share(share: Fraction) -> str:
-    """A chance in percent, to the nearest tenth; it is a parameter of the method, not a bound."""
+    """A chance in percent as text, to the nearest tenth. The chance is a parameter of the method, not a bound."""
     return local(f"{float(share) * 100:.1f}".removesuffix(".0")) + " %"
 
 
 def _together(chosen: Chosen) -> list[str]:
-    """For several columns: how they are published and why, and how often a whole row is true."""
+    """Sentences: how several columns are published and why, and how often a whole row is true."""
     query, promise = chosen.query, chosen.query.promise()
     if len(query.columns) == 1:
         return [say("publish_page.one_column")]
@@ -211,7 +214,7 @@ def cell_words(value: Any) -> str:
 
 
 def _figures_html(query: OfRows) -> str:
-    """The parameters, for experts: the thesis's scale beside the smallest one, and the probabilities."""
+    """HTML for experts: the thesis's scale beside the smallest one, and the probabilities."""
     lines = []
     for name in query.columns:
         row = query.row(name)
@@ -233,7 +236,7 @@ def _figures_html(query: OfRows) -> str:
 
 
 def _floors(query: OfRows, name: str) -> str:
-    """Both lower bounds on the error in a column (`least_error`), in words, with |D|, the diameter and κ."""
+    """A sentence with both lower bounds on the error in a column (`least_error`), |D|, the diameter and κ."""
     column, kappa, size = query.facts.schema[name], query.grain(name), query.steps(name) + 1
     far = farthest(column.diameter / kappa, query.epsilon, query.delta) * kappa
     near = nearest(size, query.epsilon, query.delta) * kappa
@@ -359,7 +362,8 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
 
 
 def picked(parameter: str, options: list[str], words: Any, label: str, place: str = "publish") -> str:
-    """Pick one of the `options`; the address keeps the choice under `parameter`. A single option is not drawn."""
+    """Draw a picker of `options`, and return the picked one; the address keeps it under `parameter`. A single option is
+    not drawn."""
     now = st.query_params.get(parameter)
     if len(options) == 1:
         return options[0]
@@ -423,7 +427,7 @@ def _percentile(table: dp.Table, estimate: Estimate, published: Published, name:
 
 
 def _counts(each: dict[str, Estimate], published: Published, name: str, kind: str = "counts") -> bool:
-    """Draw the counts of a column. If no range excludes anything, say so and return False."""
+    """Draw the counts of a column. If no range excludes anything, say that instead and return False."""
     if all(fills(estimate.low, estimate.high, 0, published.rows) for estimate in each.values()):
         _line(say("answer.nothing"), say(f"publish_page.{kind}_nothing"))
         return False
@@ -448,7 +452,7 @@ def _labels(published: Published, name: str, starts: list[int]) -> list[str]:
 
 
 def _shown(published: Published, name: str, value: float | Fraction) -> str:
-    """A place in a column as people read it: a number, or a day."""
+    """A value in a column as people read it: a number, or a day."""
     ordered = published.query.facts.schema[name]
     return day(published.day(name, float(value))) if isinstance(ordered, dp.Date) else plain(value)
 
@@ -475,7 +479,7 @@ def _table(each: dict[str, Estimate], rows: int) -> str:
 
 
 def _coarser(table: dp.Table, published: Published, name: str) -> None:
-    """What to publish instead: the finest grid on which a bar is exact to a quarter of all rows."""
+    """Draw what to publish instead: the finest grid on which a bar is exact to a quarter of all rows, or more ε."""
     row, rows = published.query.row(name), published.rows
     if not isinstance(row, Blur):
         return
@@ -515,7 +519,7 @@ def _wait(request: str) -> None:
 
 
 def _never(table: dp.Table) -> str:
-    """Why nothing of this table can be published; empty if something can."""
+    """A sentence on why nothing of this table can be published; empty if something can."""
     offered = _offered(table)
     if not offered:
         return say("publish_page.no_columns")
@@ -527,7 +531,7 @@ def _never(table: dp.Table) -> str:
 
 
 def _offered(table: dp.Table) -> list[str]:
-    """Every column, except sets with very many items."""
+    """The columns that can be published: all except sets with very many items."""
     columns = table.schema.columns.items()
     return [name for name, column in columns if not isinstance(column, dp.ItemSet) or column.size <= MOST_ITEMS]
 
@@ -564,7 +568,7 @@ def _form(table: dp.Table) -> None:
 
 
 def build_question(table: dp.Table, given: dict[str, Any]) -> Chosen:
-    """The question for the chosen columns: the better of all that publish them."""
+    """The question that publishes the chosen columns: the best of all ways to publish them."""
 
     def build(key: str, parameters: dict[str, Any]) -> OfRows:
         query = table.query(key, **parameters, noise="")
@@ -575,12 +579,12 @@ def build_question(table: dp.Table, given: dict[str, Any]) -> Chosen:
 
 
 def _opening(table: dp.Table, given: dict[str, Any]) -> Opening | None:
-    """The price at which averages over all rows become useful, within limits."""
+    """The price at which averages over all rows become useful, within limits; None if what is left buys nothing."""
     return table.opening(lambda epsilon: build_question(table, {**given, "epsilon": text_of(epsilon)}).query)
 
 
 def _more(given: dict[str, Any]) -> dict[str, str]:
-    """Rarely needed settings: a coarser grid, and δ."""
+    """Draw the rarely needed settings, a coarser grid and δ, and return them."""
     with fields.details(say("publish_page.more"), "publish-more") as drawn:
         if not drawn:
             return {"grid": given["grid"], "delta": given["delta"]}

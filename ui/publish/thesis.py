@@ -85,7 +85,7 @@ def show() -> None:
 
 
 def _again() -> None:
-    """New draws from the releases' own random source; the people are made up, so nothing is spent."""
+    """Draw the random columns anew with the coins that releases use. The people are made up, so nothing is spent."""
     st.session_state[_DRAWN] = tables(), figures()
 
 
@@ -105,14 +105,15 @@ def _setting(name: str) -> str:
 
 
 def _digits(table: Printed) -> list[int]:
-    """The decimals printed in the thesis, by column; 0.0075 stands alone in its own. A column it lacks has three."""
+    """By column, how many decimals the thesis prints; 0.0075 has a column of its own. A column that the thesis lacks
+    has three."""
     columns = zip(*(cells for _, cells in table.rows), strict=True)
     printed = [[cell.printed for cell in column if isinstance(cell.printed, float)] for column in columns]
     return [max((len(str(number).partition(".")[2]) for number in column), default=3) for column in printed]
 
 
 def _cell(cell: Cell, digits: int) -> Html:
-    """Our values, below them the printed ones, and the range in which a random figure must lie."""
+    """Our value, below it the printed one, and the range in which a random figure must lie."""
     here = _figure(cell.here, digits)
     lines = []
     if cell.printed != "":
@@ -127,7 +128,7 @@ def _cell(cell: Cell, digits: int) -> Html:
 
 
 def _figure(value: float | str, digits: int) -> str:
-    """To the digits printed in the thesis; large numbers have none."""
+    """A value as text, to the digits printed in the thesis; numbers from 1 on have no decimals."""
     if isinstance(value, str):
         return value
     return local(f"{value:,.{digits if abs(value) < 1 else 0}f}".replace("-", "−"))

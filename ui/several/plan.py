@@ -52,7 +52,7 @@ def _submit(table: dp.Table, queries: list[dp.Query], run: str, keep: Fraction, 
 
 
 def show_run(table: dp.Table, run: str) -> bool:
-    """Draw the run in the URL. False if nothing was charged: then the page shows the plan again."""
+    """Draw the run in the URL. False if the run charged nothing: then the page shows the plan again."""
     found = table.run(run)
     if not found.over:
         progress(table, run)
@@ -99,7 +99,8 @@ def _results(table: dp.Table, found: PlanRun) -> None:
 
 
 def _unchecked(table: dp.Table, queries: list[dp.Query], checks: Sequence[dp.Query] = ()) -> str:
-    """A sentence on columns of these questions that nobody has checked, nor do these `checks`; or empty."""
+    """A sentence on columns of these questions that nobody has checked and these `checks` will not check; empty if
+    there are none."""
     covered = {name for check in checks for name in check.parameters()["columns"]}
     names = set[str]().union(*(query.to_check() for query in queries)) - covered
     columns = [(name, column) for name, column in table.schema.columns.items() if name in names]
@@ -107,7 +108,7 @@ def _unchecked(table: dp.Table, queries: list[dp.Query], checks: Sequence[dp.Que
 
 
 def show_addressed(table: dp.Table) -> bool:
-    """Shows the run, or the question refused by a check, that the address names. False if there is none."""
+    """Draw the run that the address names, or the question that a check refused. False if the address names neither."""
     if (asked := st.query_params.get("asked")) and not fit_warnings.read_on_ask(table, asked):
         return True
     run = st.query_params.get("run")
@@ -143,7 +144,7 @@ def add_button(table: dp.Table, query: dp.Query) -> None:
 
 
 def in_plan(table: dp.Table) -> None:
-    """A link to the plan, with the number of its questions; nothing if it is empty."""
+    """Draw a link to the plan, with the number of its questions; nothing if the plan is empty."""
     rows = len(current_plan(table).rows)
     if rows:
         label = say("plan.added", count=rows) + " " + say("plan.open")
@@ -171,7 +172,7 @@ def _editor(table: dp.Table, plan: Plan) -> None:
 
 
 def _as_one(plan: Plan, planner: Planner) -> None:
-    """Offer rows about different people as one question if that costs less."""
+    """Draw the offer to ask rows about different people as one question, if that costs less."""
     offer = merged_offer(planner, plan.wishes)
     if offer is None:
         return
@@ -233,7 +234,8 @@ def _locked(plan: Plan, place: int, key: str) -> None:
 def _total(
     table: dp.Table, plan: Plan, planner: Planner, priced: Priced, whole: Priced, checks: list[dp.Query]
 ) -> None:
-    """Draw the plan's total and its button, or what would make it fit. `whole`: its price with the checks before it."""
+    """Draw the plan's total and its button, or what would make the plan fit. `whole` is the price with the checks
+    before the plan."""
     left = max(1 - whole.share - whole.used, Fraction(0))
     shares = {"share": prices.takes(table, whole.share), "left": percent_left(left)}
     if checks:
@@ -311,7 +313,8 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
 
 @st.cache_data(max_entries=200, show_spinner=True)
 def _numerical(losses: str, delta: str, _planner: Planner, _plan: Plan) -> Fraction | None:
-    """The price of the plan if fixed in advance. Cached for all visitors, so the key holds public facts only."""
+    """The price of the plan if it is fixed in advance. All visitors share this cache, so its key holds public facts
+    only."""
     return _planner.fixed_price(_plan.wishes)
 
 
@@ -338,7 +341,7 @@ KEEPS = (0, 10, 20, 30, 40, 50)  # percent
 
 @dataclass
 class Row:
-    """One question of the plan, and a number of its own, by which its widgets are named."""
+    """One question of the plan, and the row's own number, by which its widgets are named."""
 
     wish: Wish
     number: int
@@ -382,12 +385,12 @@ class Plan:
         del self.rows[place]
 
     def replace_wishes(self, wishes: list[Wish]) -> None:
-        """New wishes get new fields, because a browser keeps old widget values."""
+        """Replace all wishes. The rows get new numbers and so new fields, because a browser keeps old widget values."""
         self._remember()
         self.rows = [Row(wish, _number()) for wish in wishes]
 
     def undo(self) -> None:
-        """Restores the wishes from before the last change."""
+        """Restore the wishes from before the last change."""
         if self.past:
             self.rows = [Row(wish, _number()) for wish in self.past.pop()]
 
@@ -395,12 +398,13 @@ class Plan:
         self.past = [*self.past, self.wishes][-MOST_UNDONE:]
 
     def holds(self, query: dp.Query) -> bool:
-        """Does the plan hold this question, at any wish?"""
+        """Does the plan hold this question, whatever accuracy is wished for it?"""
         return any(row.wish.query.digest() == query.digest() for row in self.rows)
 
 
 def current_plan(table: dp.Table) -> Plan:
-    """The plan as the person left it, or from a link. After a revision of the table, its rows are read again."""
+    """The plan as the person left it, or from a link. After a revision of the table, the rows of the plan are read
+    again."""
     plans = st.session_state.setdefault(_PLANS, {})
     if table.name not in plans:
         plans[table.name] = _left(table)
@@ -436,7 +440,7 @@ def _left(table: dp.Table) -> Plan:
 
 
 def _keep(table: dp.Table, plan: Plan | None) -> None:
-    """Store the plan for the person's next session; None deletes the stored one."""
+    """Store the plan for the person's next session. None, or an empty plan, deletes the stored one."""
     now = "" if plan is None or not plan.rows else canonical([plan.text(), plan.keep])
     if plan is not None and plan.kept == now:
         return
@@ -457,7 +461,7 @@ def forget_plan(table: dp.Table) -> None:
 
 
 def remember_plan(table: dp.Table, plan: Plan) -> None:
-    """Writes the plan to the URL, if it is short enough, so that it can be shared; keeps it for the next session."""
+    """Write the plan to the URL, if it is short enough, so that it can be shared, and store it for the next session."""
     _keep(table, plan)
     plan.url = plan.text()
     wanted = {"table": table.name}
@@ -495,7 +499,8 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 
 
 def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: bool = True) -> None:
-    """Draw suggested questions, for a plan each with a button that adds it. `asked`: the form's question, left out."""
+    """Draw suggested questions; for a plan, each with a button that adds it. The question `asked` by the form is left
+    out."""
     queries = list(table.suggestions())
     if asked is not None:
         queries = [query for query in queries if query.sentence() != asked.sentence()][:MOST_IDEAS]

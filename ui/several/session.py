@@ -51,9 +51,9 @@ WISHED = Fraction(1, 10)
 
 
 def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool = False) -> str:
-    """How far answers may be from the population's values, in words. `past`: releases about these people before the
-    session. `others`: something else was released since. A claim about people who were not declared a random sample
-    says what it rests on."""
+    """How far answers may be from the population's values, in words. `past` is what was released about these people
+    before the session; `others` is true if something else was released since. If the people were not declared a random
+    sample, the words say on what such a statement rests."""
     if not claimable(query):
         return say("session.outward.unfit")
     words, claims = _outward_words(query, past, reserve, others)
@@ -82,8 +82,8 @@ def _outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others
 
 
 def splitting(query: AdaptiveSession, past: Past) -> str:
-    """How splitting the people compares: with few questions its bounds are narrower. Empty after other releases: a
-    question about a part may depend on what was released about it."""
+    """A sentence on how splitting the people compares: with few questions that has narrower bounds. Empty after other
+    releases: a question about a part may depend on what was released about this part."""
     if past != Past.NOTHING or not claimable(query):
         return ""
     first, *_, parts = outward(query)
@@ -96,7 +96,8 @@ def splitting(query: AdaptiveSession, past: Past) -> str:
 
 
 def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
-    """The bounds side by side, and how many people would be enough. After earlier releases only bounds that hold."""
+    """Draw the bounds side by side, and how many people would be enough. After earlier releases, only bounds that still
+    hold."""
     if not claimable(query):
         return
     with fields.details(say("session.outward.more"), "session-outward") as drawn:
@@ -114,7 +115,7 @@ def explain(query: AdaptiveSession, past: Past, reserve: Fraction) -> None:
 
 
 def _enough(query: AdaptiveSession) -> str:
-    """A sentence with the number of people that would be enough, if these are too few; else empty."""
+    """A sentence with the number of people that would be enough, if there are too few; else empty."""
     least = people_needed.least_people(query.questions, WISHED, query.beta)
     if least is None or least <= query.people:
         return ""
@@ -128,7 +129,7 @@ def _row(bound: Width) -> tuple[str, str]:
 
 
 def outward_range(taken: Taken) -> str:
-    """An answer's range for the population, in the answer's unit; empty if none is claimed."""
+    """A sentence with an answer's range for the population, in the answer's unit; empty if there is no such range."""
     if taken.population is None:
         return ""
     low, high = (with_unit(taken.query, end) for end in rounded_range(*taken.population))
@@ -147,7 +148,8 @@ def value_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
 
 
 def ranges_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
-    """An answer's range in this table, with its unit. The page says once that all ranges hold together."""
+    """A sentence with an answer's range in this table, with its unit. The page says once that all ranges hold
+    together."""
     if interval is None:
         return range_words(_answer(query, released, interval))
     silent = query.mute(interval)
@@ -160,7 +162,7 @@ def ranges_words(query: AdaptiveSession, released: Any, interval: Any) -> str:
 
 
 def known_words(query: AdaptiveSession, found: KnownAlready) -> str:
-    """What an earlier first look says about the next question, and whether asking would be more exact."""
+    """A sentence: what an earlier first look says about the next question, and whether asking would be more exact."""
     promised = float(query.promise().amount)
     if found.low is None or found.high is None:
         value = printed(query, found.value, (found.value - promised, found.value + promised))
@@ -278,7 +280,8 @@ def _builder(table: dp.Table, session: Session) -> None:
 
 
 def _sentence(table: dp.Table) -> dict[str, Any]:
-    """“The [share of people] where …”, “The [average] of [income]”, “The [largest group] of …”."""
+    """Draw “The [share of people] where …”, “The [average] of [income]” or “The [largest group] of …”; return the
+    question's parameters."""
     numbers = table.schema.of_kind(dp.Number)
     kinds = ["share", *(["average"] if numbers else []), "largest"]
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
@@ -352,7 +355,7 @@ def _ways_on(table: dp.Table, session: Session, state: State, over: bool, steps:
 
 
 def _lines(session: Session) -> str:
-    """A session's receipts, one line of JSON each; written on the click."""
+    """A session's receipts as text, one line of JSON each; written on the click."""
     receipts = (step.receipt for step in session.look()[2] if step.state == "done")
     return "".join(json.dumps(receipt, ensure_ascii=False) + "\n" for receipt in receipts)
 
@@ -371,7 +374,7 @@ _SEARCHED = 50  # charges, for a session with questions left
 
 
 def show_addressed(table: dp.Table) -> bool:
-    """Shows the session that the address names. False if there is none: then the page shows the form."""
+    """Draw the session that the address names. False if the address names none: then the page shows the form."""
     run = st.query_params.get("run")
     if run and not _opened(table, run):
         return not table.run(run).over
@@ -380,7 +383,8 @@ def show_addressed(table: dp.Table) -> bool:
 
 
 def _opened(table: dp.Table, run: str) -> bool:
-    """Does this run hold an open session? Then the address names it. Else the page shows its progress or refusal."""
+    """Put the session that this run bought into the address. False if there is none yet: then this draws the run's
+    progress or refusal."""
     found = table.run(run)
     if not found.over:
         plan.progress(table, run)
@@ -426,7 +430,7 @@ def show(table: dp.Table) -> None:
 
 
 def _open_one(table: dp.Table) -> None:
-    """A button to the newest paid session that still has questions."""
+    """Draw a button to the newest paid session that still has questions; nothing without one."""
     for entry in table.history(_SEARCHED):
         questions, request = questions_of(entry.charge.claim), entry.charge.request
         if questions is None or entry.charge.table != table.name or entry.outcome is None:
@@ -441,7 +445,7 @@ def _open_one(table: dp.Table) -> None:
 
 
 def _running(table: dp.Table, request: str) -> bool:
-    """Show the session in the URL; False if there is none, with the reason."""
+    """Draw the session in the URL. False, after the reason, if there is none."""
     opening = workspace().job(request)
     if not opening.over:
         job.wait(request)
@@ -460,7 +464,7 @@ def _running(table: dp.Table, request: str) -> bool:
 
 
 def _given(table: dp.Table) -> dict[str, str]:
-    """The form from the URL, else as the visitor left it."""
+    """The form's values from the URL, else as the visitor left them."""
     kept: dict[str, str] = st.session_state.get(_STATE, {})
     if kept.get("table") != table.name:  # another allowance
         kept = {name: value for name, value in kept.items() if name not in ("k", "share")}
@@ -482,7 +486,8 @@ def _usual_number(table: dp.Table) -> int:
 
 
 def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
-    """The number of questions, the share of what is left, and the part of what is left that the check takes as well."""
+    """Draw the choice of the number of questions and of the share of what is left. Returns both, and the part of what
+    is left that the check takes as well."""
     label, note = say("param.questions.label"), say("param.questions.help")
     questions = int(st.number_input(label, 1, MOST_QUESTIONS, int(given["k"]), key="session-k", width=200, help=note))
     paragraph(say("session.ends"))
@@ -504,7 +509,8 @@ def _size(table: dp.Table, given: dict[str, str]) -> tuple[int, str, Fraction]:
 
 
 def _usual_share(table: dp.Table, questions: int) -> str:
-    """The preselected share of what is left, in percent: the least that makes every answer clearly more than noise."""
+    """The preselected share of what is left, in percent: the smallest that makes every answer clearly more than
+    noise."""
     left = table.meter().unused
     return opening_share(
         lambda share: table.session_for(questions, left * int(share) / 100),
@@ -514,7 +520,7 @@ def _usual_share(table: dp.Table, questions: int) -> str:
 
 
 def _columns(table: dp.Table) -> list[str]:
-    """The columns that the session is about, if they are listed: two or more."""
+    """Draw a picker of columns for the session; return the picked ones if there are at least two, else nothing."""
     columns = table.schema.columns.items()
     offered = [name for name, column in columns if has_cells(column) and not isinstance(column, ItemSet)]
     if len(offered) < 2 or not table.budget.rule.delta_slack or table.facts.unit != dp.Unit.rows():
@@ -527,7 +533,7 @@ def _columns(table: dp.Table) -> list[str]:
 
 
 def _over(table: dp.Table, columns: list[str], questions: int, part: Fraction) -> None:
-    """Draw what a look at these columns and a session on top of it are worth, and one button that buys both."""
+    """Draw how accurate a first look at these columns and a session after it are, and one button that buys both."""
     try:
         look, query = table.session_over(columns, questions, part)
     except dp.AllowanceError as refusal:
@@ -559,7 +565,7 @@ def _buy(table: dp.Table, both: list[dp.Query], run: str, known: int | None) -> 
 
 
 def _offers(table: dp.Table, questions: int, spend: Fraction) -> dict[str, AdaptiveSession | dp.AllowanceError]:
-    """The session for each calibration at this spend, or its refusal."""
+    """By calibration, the session at this spend, or the refusal of it."""
     found: dict[str, AdaptiveSession | dp.AllowanceError] = {}
     for how in _HOW:
         try:
@@ -646,7 +652,7 @@ def _each(query: AdaptiveSession) -> str:
 
 
 def _bears_words(table: dp.Table, query: AdaptiveSession, part: Fraction) -> str:
-    """How many questions can be answered about these people at this spend, for each of three errors."""
+    """A sentence: for each of three errors, how many questions can be answered about these people at this spend."""
 
     def make(questions: int) -> AdaptiveSession:
         return table.session_for(questions, part, query.calibration)

@@ -1,6 +1,6 @@
 """The owner of each download: the person in whose session a page offered it, noted when Streamlit stores the file.
 
-Text on a page never makes a file somebody's, not even a download address typed into a field and shown again.
+Text on a page never makes a person the owner of a file, not even a download address typed into a field and shown again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Downloads:
         self._files: dict[str, OrderedDict[str, None]] = {}
 
     def note(self, who: str | None, address: str) -> None:
-        """This person's page offers the file at this address."""
+        """Note that a page offers the file at this address to this person."""
         file = _FILE.search(address)
         if who is None or file is None:
             return

@@ -34,8 +34,8 @@ def draw(table: dp.Table | None) -> None:
 
 
 def pick_table(table: dp.Table, page: str, here: bool = False) -> None:
-    """Draw the picker for the page's table: beside the meter, or if `here` where it is called. Choosing another table
-    reloads the page with it."""
+    """Draw the picker for the page's table: beside the meter, or with `here` at this place of the page. Choosing
+    another table reloads the page with that table."""
     names, labels = table_names(), table_labels()
     now, key = names.index(table.name), f"{page}-table-{labels[table.name]}"
     longest = min(max(130, 60 + 9 * len(labels[table.name])), 300)
@@ -49,7 +49,8 @@ def pick_table(table: dp.Table, page: str, here: bool = False) -> None:
 
 
 def show_refusal(sentence: str | None, calmly: bool = False) -> None:
-    """Say why the page or the table cannot be shown; calmly if the person merely lacks a right."""
+    """Say why the page or the table cannot be shown; with `calmly`, without alarm, because the person merely lacks a
+    right."""
     if sentence and calmly:
         st.html(f'<p class="lead">{escape(sentence)}</p>')
     elif sentence:
@@ -61,7 +62,7 @@ def paragraph(text: str, kind: str = "muted", role: str = "", **options: Any) ->
 
 
 def hint(sentence: str) -> None:
-    """A warning, or what a form still needs; nothing was asked yet."""
+    """Draw a warning, or what a form still needs; nothing was asked yet."""
     st.html(f'<p class="warn" role="status">{html_lines(sentence)}</p>')
 
 
@@ -70,7 +71,8 @@ def page_head(title: str, lead: str) -> None:
 
 
 def arrived_head(title: str, below: str, came_for: str) -> None:
-    """A section's heading, with HTML `below` it, which is scrolled to if the visitor just came for it."""
+    """Draw the heading of a section, with the HTML `below`. If the visitor just `came_for` the section, scroll to
+    it."""
     mark = ' class="arrived" tabindex="-1"' if came_for else ""
     st.html(f"<h2{mark}>{escape(title)}</h2>{below}")
     if came_for:
@@ -82,12 +84,12 @@ def section_head(title: str, lead: str = "", level: str = "h2") -> None:
 
 
 def in_rows(many: int, across: int, **look: Any) -> list[Any]:
-    """A place for each of `many`, row by row; on a phone they keep this order."""
+    """Containers for `many` elements, row by row; on a phone they keep this order."""
     return [place for _ in range(0, many, across) for place in st.columns(across, **look)][:many]
 
 
 def show_success(sentence: str, bring: bool = False) -> None:
-    """Say that a check passed; `bring` scrolls to it."""
+    """Say that something succeeded; with `bring`, scroll to that message."""
     mark = ' class="arrived" tabindex="-1"' if bring else ""
     st.html(f'<p role="status"{mark}><b class="whole">✓</b> {escape(sentence)}</p>')
     if bring:
@@ -95,29 +97,30 @@ def show_success(sentence: str, bring: bool = False) -> None:
 
 
 def show_error(title: str, sentence: str, arrived: bool = False) -> None:
-    """A refusal, with or without a title; `arrived` marks what the page scrolls to."""
+    """Draw a refusal, with or without a title; `arrived` marks it as what the page scrolls to."""
     mark, bold = ' arrived" tabindex="-1' if arrived else "", f"<b>{html_lines(title)}</b> " if title else ""
     st.html(f'<div class="refused{mark}" role="alert">{bold}{html_lines(sentence)}</div>')
 
 
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", aside: bool = True) -> None:
-    """The meter with the price of a question or plan (`of` chooses the words); `aside` names the table and terms."""
+    """Draw the meter with the price of a question or plan (`of` chooses the words); `aside` adds the table's name and
+    terms."""
     _fill(st.session_state[_SLOT], table, preview, of, aside)
 
 
 def replace_meter(sentence: str) -> None:
-    """A sentence in place of the meter, on pages that spend no open table's allowance."""
+    """Draw a sentence in place of the meter, on pages that spend no open table's allowance."""
     words = f"<span>{gloss.text(sentence)}</span>"
     st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
 def hide_meter() -> None:
-    """No meter, on pages about no table or several tables."""
+    """Draw no meter, on pages about no table or several tables."""
     st.session_state[_SLOT].html('<div class="meter"></div>')
 
 
 def small_bar(used: Fraction) -> str:
-    """A table's bar in a list of tables."""
+    """HTML with the bar of a table in a list of tables; `used` is the spent share."""
     label, gone = escape(say("meter.label", left=percent_left(1 - used))), _part("gone", used)
     return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'
 
@@ -141,7 +144,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
 
 
 def _bar(used: Fraction, preview: dp.Preview | Priced | None, of: str) -> tuple[str, str, str]:
-    """The words, the label and the parts of one bar."""
+    """The words, the label and the parts (HTML) of one bar, with the price of the preview if there is one."""
     left = 1 - used
     words, take, kind = say("meter.left", left=percent_left(left)), Fraction(0), "take"
     if preview is not None and preview.admissible:
@@ -154,7 +157,8 @@ def _bar(used: Fraction, preview: dp.Preview | Priced | None, of: str) -> tuple[
 
 
 def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | None) -> str | None:
-    """Two bars for a shared table: what is left of the person's own share and of the table's allowance."""
+    """HTML with two bars for a shared table: what is left of the person's own share, and of the table's allowance. None
+    if the person has no share of it."""
     if table.practice or not person.served():
         return None
     mine, whole = face().meter(table.name)
@@ -190,7 +194,8 @@ def _shared(table: dp.Table, meter: dp.Meter, preview: dp.Preview | Priced | Non
 
 
 def _aside(table: dp.Table, meter: dp.Meter) -> str:
-    """The table's name; under *details* what the allowance protects and its terms. ε after the first answer only."""
+    """HTML with the table's name and, under *details*, what the allowance protects and its terms. ε appears after the
+    first answer only."""
     name, practice = str(gloss.text(say("meter.table", table=table.name))), ""
     if table.practice:
         name, practice = name + _DOT, gloss.text(say("meter.practice"))
@@ -202,7 +207,7 @@ def _aside(table: dp.Table, meter: dp.Meter) -> str:
 
 
 def protects(table: dp.Table) -> str:
-    """What the allowance protects: one row, or all rows with the same id."""
+    """A sentence on what the allowance protects: one row, or all rows with the same id."""
     relation, column = table.facts.relation, table.facts.unit.id_column
     return say(f"meter.relation.{relation}" if column is None else f"meter.relation.{relation}_each", column=column)
 
@@ -212,7 +217,7 @@ def _part(kind: str, share: Fraction) -> str:
 
 
 def _reserve(meter: dp.Meter) -> str:
-    """A second, thinner bar for the δ reserve, shown only when used."""
+    """HTML with a second, thinner bar for the δ reserve; empty while nothing of the reserve is used."""
     if not meter.spent_delta:
         return ""
     used = meter.spent_delta / meter.delta_reserve

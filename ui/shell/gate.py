@@ -36,7 +36,8 @@ class Origin(NamedTuple):
 
 
 def read(text: str) -> Origin | None:
-    """A whole origin as browsers write it, with or without its usual port; None for anything else."""
+    """The origin in a text as browsers write a whole origin, with or without its usual port; None for any other
+    text."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -48,7 +49,7 @@ def read(text: str) -> Origin | None:
 
 
 def configured() -> Origin | None:
-    """The configured origin, if any; refuses a malformed one."""
+    """The configured origin, or None if none is configured; refuses a malformed one."""
     setting = os.environ.get(ORIGIN, "").strip()
     origin = read(setting.removesuffix("/"))
     if setting and origin is None:
@@ -57,7 +58,7 @@ def configured() -> Origin | None:
 
 
 def own_origin(scope: Mapping[str, Any], configured: Origin | None) -> Origin | None:
-    """The own origin that the request's `Host` names; None for any other."""
+    """The own origin that the request's `Host` names; None if `Host` names another."""
     host = header(scope, b"host")
     if configured is not None and read(f"{configured.scheme}://{host}") == configured:
         return configured
@@ -80,13 +81,14 @@ def is_closed(path: str) -> bool:
 
 
 def upload(path: str) -> tuple[str, str] | None:
-    """The session and the file in an upload address, else None. Parsed only here, so all mean the same file."""
+    """The session and the file in an upload address, else None. Addresses are parsed only here, so every caller means
+    the same file."""
     at = _UPLOAD.fullmatch(within(path))
     return (at[1], at[2]) if at is not None else None
 
 
 def within(path: str) -> str:
-    """A path without the proxy's folder."""
+    """A path without the proxy's folder at its beginning."""
     return path.lstrip("/").removeprefix(folder())
 
 
@@ -109,7 +111,7 @@ async def respond(send: Any, status: int, headers: Iterable[tuple[bytes, bytes]]
 
 
 def _here(scope: Mapping[str, Any]) -> Iterator[Origin]:
-    """The origins at which this connection arrived, by the kernel's report, not the request's."""
+    """The origins at which this connection arrived, as the kernel reports them, not the request."""
     address, port = scope.get("server") or ("", None)
     if port is not None:
         scheme = "https" if st.get_option("server.sslCertFile") else "http"

@@ -43,7 +43,7 @@ logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # its warnings
 
 
 class Unfit(Exception):
-    """The request is not an upload of one file. `status` is the HTTP status to answer."""
+    """A request that is not an upload of one file. `status` is the HTTP status to answer."""
 
     def __init__(self, status: int = 400) -> None:
         super().__init__(status)
@@ -100,7 +100,7 @@ class FileRequest:
             raise Unfit
 
     def replaced(self, content: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
-        """Headers and body of the same request with `content` for the file."""
+        """The headers and the body of the same request with `content` in place of the file."""
         mark = b"--" + self._boundary
         body = mark + b"\r\n" + self.head + b"\r\n\r\n" + content + b"\r\n" + mark + b"--\r\n"
         kind = b"multipart/form-data; boundary=" + self._boundary
@@ -118,7 +118,7 @@ Made = TypeVar("Made")
 
 @dataclass
 class _File:
-    """An upload, complete or on its way. `taken`: a draft has it, and deletes it itself."""
+    """An upload, complete or on its way. If `taken` is true, a draft has the file and deletes it itself."""
 
     session: str
     owner: str
@@ -145,7 +145,8 @@ class Incoming:
 
     @contextmanager
     def run(self, visitor: str | None) -> Iterator[None]:
-        """One run of a page. An uploader it does not show again is gone. A run cut short keeps the earlier one."""
+        """The context of one run of a page. An uploader that the run does not show again is gone. If the run is cut
+        short, the uploader of the run before stays."""
         session = _session()
         with self._lock:
             before = self._shown.get(session, [False, False])
@@ -161,7 +162,8 @@ class Incoming:
         return st.file_uploader(label, key=key, **more)
 
     def take(self, given: Any, folder: Path, most: int) -> Path:
-        """Move the file to a draft's folder. Refuses an empty file and one that did not fit."""
+        """Move an uploaded file to a draft's folder, and return its path. Refuses an empty file and one that did not
+        fit."""
         if self.folder is None:
             return opened(keep(given, given.size, folder, most), folder)
         file = self._found(given)
@@ -183,14 +185,14 @@ class Incoming:
         return plain
 
     def content(self, given: Any, most: int) -> bytes:
-        """A small file's content, cut at `most` + 1 bytes."""
+        """The content of a small file, cut at `most` + 1 bytes."""
         if self.folder is None:
             return bytes(given.getvalue()[: most + 1])
         with self._found(given).path.open("rb") as opened:
             return opened.read(most + 1)
 
     def release(self, given: Any) -> None:
-        """The page has read the file: delete it."""
+        """Delete a file that the page has read."""
         if self.folder is not None:
             self.forget(self._found(given).path)
 
@@ -203,7 +205,7 @@ class Incoming:
             drop(path)
 
     def holding(self, path: Path | None, work: Callable[..., Made]) -> Callable[..., Made]:
-        """Work that keeps its file until it ends, even if the visitor leaves."""
+        """A function that does `work` and keeps the work's file until it ends, even if the visitor leaves."""
         if path is None or self.folder is None:
             return work
 
@@ -233,7 +235,7 @@ class Incoming:
     # --- called by Streamlit
 
     def serving(self, folder: Path) -> Callable[[Any], Any]:
-        """The app's lifespan: Streamlit's file manager asks here for upload addresses."""
+        """The app's lifespan, in which Streamlit's file manager asks here for upload addresses."""
 
         @asynccontextmanager
         async def span(_: Any) -> AsyncIterator[None]:
@@ -284,7 +286,7 @@ class Incoming:
             self.leave(session)
 
     def leave(self, session: str) -> None:
-        """A session has ended. A visitor's last session takes the draft's files with it."""
+        """Forget a session that has ended, with its files. A visitor's last session takes the draft's files with it."""
         with self._lock:
             self._seen.pop(session, None)
             self._shown.pop(session, None)
@@ -346,7 +348,8 @@ class Incoming:
                 self.forget(file.path)
 
     async def _write(self, body: FileRequest, file: _File | None, receive: Any, most: int) -> bool:
-        """Is the whole file on disk? One that does not fit is read to its end, so that its page can say so."""
+        """Write the uploaded file to disk. True if the whole file is there. One that does not fit is read to its end,
+        so that its page can say so."""
         room = file is not None
         target = None if file is None else files.create(file.path)
         try:
@@ -370,7 +373,7 @@ class Incoming:
             return True
 
     def _begin(self, session: str, name: str) -> _File | None:
-        """A new file, or None if a quota or the disk is full."""
+        """Note a new upload of this session; None if a quota or the disk is full."""
         with self._lock:
             if self.folder is None or nearly_full(self.folder):
                 return None
@@ -383,7 +386,8 @@ class Incoming:
             return file
 
     def _grow(self, file: _File, more: int) -> bool:
-        """Count more bytes, up to two full-size files per visitor and four in all. False if they do not fit."""
+        """Count more bytes of a file. False if they do not fit: a visitor may have two files of full size, all visitors
+        four."""
         whole = int(st.get_option("server.maxUploadSize")) * _STEP
         with self._lock:
             of_all = sum(other.size for other in self._files.values())
@@ -417,7 +421,7 @@ def _once(body: bytes) -> Callable[[], Any]:
 
 
 async def _status(app: Any, scope: Any, receive: Any, send: Any) -> int:
-    """The status that the app behind answers."""
+    """The HTTP status with which the app behind answers."""
     answered = [500]
 
     async def listen(message: Any) -> None:
@@ -437,7 +441,8 @@ _OURS = re.compile(rf"upload-[0-9a-f]{{16}}\.({'|'.join(KINDS)})")
 
 
 def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
-    """Write the file. Refuses an empty one and one above `most` bytes."""
+    """Write the stream to a new file in the folder, and return its path. Refuses an empty file and one above `most`
+    bytes."""
     if size > most:
         raise AllowanceError("data.file.large", most=most // 2**20)
     stream.seek(0)
@@ -454,7 +459,8 @@ def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
 
 
 def opened(path: Path, folder: Path) -> Path:
-    """The file itself; for a packed one, what is in it, as an upload of its own. A packed upload is deleted."""
+    """The path of the file itself; for a packed file, that of its content, as an upload of its own. A packed upload is
+    deleted."""
     if path.suffix.lower().lstrip(".") not in PACKED:
         return path
     try:
@@ -464,7 +470,7 @@ def opened(path: Path, folder: Path) -> Path:
 
 
 def waiting(folder: Path) -> list[Path]:
-    """Tables and folders of tables in the owner's folder for large files. Links are not followed."""
+    """The tables, and folders of tables, in the owner's folder for large files. Links are not followed."""
     from dpengine.intake.inspect import SUFFIXES
 
     if not folder.is_dir():

@@ -22,7 +22,7 @@ _MOST = 10_000
 
 
 class BySession:
-    """A word for each session, because callbacks and fragments run without the frame on other threads."""
+    """One word kept for each session, because callbacks and fragments run without the frame on other threads."""
 
     def __init__(self) -> None:
         self.words: dict[str, str] = {}
@@ -57,7 +57,8 @@ def settle() -> None:
 
 
 def kept() -> AbstractContextManager[None]:
-    """One language while a page is drawn, so that it is not looked up for each of its hundreds of sentences."""
+    """A context with one language while a page is drawn, so that it is not looked up for each of the page's hundreds of
+    sentences."""
     return speaking(current())
 
 
@@ -70,19 +71,19 @@ def address(wanted: dict[str, str], again: bool = False) -> None:
 
 
 def in_address() -> dict[str, str]:
-    """The chosen language, if any, as part of an address."""
+    """The chosen language as part of an address; empty if none was chosen."""
     lang = st.session_state.get(_CHOSEN)
     return {IN_ADDRESS: lang} if lang else {}
 
 
 def _ours(wanted: object) -> str | None:
-    """One of our languages, also from a browser's regional form: sl-SI."""
+    """The language if it is one of ours, also from a browser's regional form such as sl-SI; else None."""
     name = str(wanted or "").split("-")[0].lower()
     return name if name in LANGUAGES else None
 
 
 def pick() -> None:
-    """The language picker at the right of the head."""
+    """Draw the language picker at the right of the head."""
     with st.container(key="language", width="content"):
         with st.popover(say(f"language.name.{current()}"), key="language-open", help=None):
             label, now, key = say("language.label"), LANGUAGES.index(current()), f"{_PICKER}-{current()}"
@@ -103,5 +104,5 @@ def day_format() -> Literal["YYYY-MM-DD", "DD.MM.YYYY"]:
 
 
 def written() -> str:
-    """HTML attributes for the text direction, for a lesson: Streamlit has no mirrored layout."""
+    """HTML attributes for the text direction of a lesson, as Streamlit has no mirrored layout."""
     return f' dir="rtl" lang="{current()}"' if current() in RIGHT_TO_LEFT else ""

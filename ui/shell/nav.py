@@ -49,7 +49,8 @@ def _page(name: str, title: str) -> Any:
 
 
 def pages() -> dict[str, Any]:
-    """All pages, copied for each run because Streamlit ties a Page to one. Finding its file is slow, and done once."""
+    """All pages by name, copied for each run because Streamlit ties a Page to one run. A page's file is found once,
+    because that is slow."""
     pages_by_name = {name: copy(_page(name, say(f"page.{name}"))) for name in NAMES}
     st.session_state["pages"] = pages_by_name
     return pages_by_name
@@ -68,7 +69,7 @@ def rooms(place: str) -> list[str]:
 
 
 def place_of(name: str) -> str | None:
-    """The place of a page; Start has none."""
+    """The place to which a page belongs; None for Start."""
     listed = WITHIN.get(name, name)
     return next((place for place, pages in PLACES.items() if listed in pages), None)
 
@@ -90,7 +91,7 @@ def to_ledger(table: str) -> dict[str, str]:
 
 
 def forget(*names: str) -> None:
-    """Drop these parameters from the address: the way back to a page's beginning."""
+    """Drop these parameters from the address, which leads back to a page's beginning."""
     for name in names:
         st.query_params.pop(name, None)
 
@@ -104,7 +105,7 @@ def head(name: str, table: str) -> None:
 
 
 def inside(name: str, table: str) -> None:
-    """The pages of this place, the same row on each of them."""
+    """Draw links to the pages of this page's place, the same row on each of them."""
     place = place_of(name)
     listed = rooms(place) if place else []
     if place is None or len(listed) < 2:
@@ -128,5 +129,5 @@ def _item(link: str, label: str, here: bool) -> str:
 
 
 def check_link(**address: str) -> None:
-    """A link to the audit page, which runs the same question on made-up tables."""
+    """Draw a link to the audit page, which runs the same question on made-up tables."""
     st.page_link(page("audit"), label=say("check.link"), query_params=address)

@@ -23,7 +23,7 @@ _sessions: OrderedDict[str, str] = OrderedDict()  # the person of each Streamlit
 
 
 def serve() -> None:
-    """From now on every session must belong to a person."""
+    """Require from now on that every session belongs to a person."""
     _serving.set()
 
 
@@ -32,7 +32,7 @@ def served() -> bool:
 
 
 def person() -> str | None:
-    """The signed-in person; None on a laptop. Refuses if the person is unknown."""
+    """The signed-in person; None if nobody signs in here, as on a laptop. Refuses if the person is unknown."""
     if not served():
         return None
     named = st.context.headers.get(HEADER)

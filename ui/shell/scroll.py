@@ -1,6 +1,6 @@
 """Scripts that a page runs in the browser: scroll to the answer, scroll to a step's heading, print the page.
 
-Each is fixed and allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py). Nothing else can run.
+Each script is fixed and allowed by its hash (`CONTENT_POLICY` in ui/shell/web.py). Nothing else can run.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def arrived(request: str | None) -> None:
 
 
 def step(name: str, scroll: bool = True) -> None:
-    """Scroll to the heading of a form's new step, unless `scroll` says that something else was just scrolled to."""
+    """Scroll to the heading of a form's new step; not if `scroll` is false, because something else was just scrolled
+    to."""
     before, st.session_state[_STEP] = st.session_state.get(_STEP), name
     if scroll and before not in (None, name):
         _run(TOP, "step")
@@ -110,7 +111,7 @@ def bring(what: str) -> None:
 
 
 def at_address(page: str) -> None:
-    """Called at the top of every page: a new address may scroll again."""
+    """Let a new address scroll again. Every page calls this at its top."""
     now = [page, sorted(st.query_params.items())]
     if st.session_state.get(_PLACE) != now:
         st.session_state[_PLACE], st.session_state[_CAME] = now, []
@@ -126,7 +127,7 @@ def came_for(what: str) -> bool:
 
 
 def show() -> None:
-    """Scroll to a new message, marked `class="arrived"`."""
+    """Scroll to a new message, which is marked `class="arrived"`."""
     _run(BRING, "arrived")
 
 

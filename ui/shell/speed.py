@@ -29,9 +29,9 @@ _ran = threading.Event()
 
 
 def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> None:
-    """Call after each run of a page. The first call freezes what exists and starts the imports; with `again`, once a
-    workshop's tables are loaded, it freezes once more. `prepare` imports the engine if the first page did without
-    it."""
+    """Freeze what exists, and start the imports. The frame calls this after each run of a page, and only the first call
+    does something; with `again`, once a workshop's tables are loaded, a later call freezes once more. `prepare` imports
+    the engine if the first page did without it."""
     _ran.set()
     if runtime.exists() and _tidied.acquire(blocking=False):
         threading.Thread(target=_tidy, name="garbage", daemon=True).start()

@@ -29,12 +29,14 @@ practice_in_view(_practised.now)
 
 
 def read_names_of(practice_table: str) -> None:
-    """Show this practice table's names in the visitor's language. For another table show names as people wrote them."""
+    """Show the names in this practice table in the visitor's language. In any other table names stay as people wrote
+    them."""
     _practised.keep(practice_table)
 
 
 def attempt(act: Callable[..., object], *given: object, **named: object) -> Any:
-    """Call `act`, and return True. If it is refused, store the sentence, which the page shows, and return False."""
+    """Call `act`, and return True. If the engine refuses, store the sentence, which the page shows, and return
+    False."""
     try:
         act(*given, **named)
     except dp.AllowanceError as refusal:
@@ -44,12 +46,12 @@ def attempt(act: Callable[..., object], *given: object, **named: object) -> Any:
 
 
 def home() -> Path:
-    """The folder of the tables and the ledger."""
+    """The folder of the workspace, with the tables and the ledger."""
     return places.home()
 
 
 def on_own_computer() -> bool:
-    """Is the visitor the one who started the app? Then its folder is theirs."""
+    """Is the visitor the one who started the app? Then the app's folder is the visitor's own."""
     return not (workshop_state.on() or person.served() or gate.configured())
 
 
@@ -77,7 +79,8 @@ def face() -> Face:
 
 
 def may(verb: str, table: str | None = None) -> bool:
-    """May the current person do this? On a laptop, everything. Pages use it to decide what to show."""
+    """May the current person do this verb, on this table if one is given? On a laptop always. Pages use it to decide
+    what to show."""
     who = person.person()
     return who is None or dp.open_workspace(home()).as_person(who).may(verb, table)
 
@@ -91,7 +94,8 @@ def browser() -> str:
 
 
 def visitor() -> str:
-    """The owner of practice budgets: the signed-in person, or in a workshop the participant of this round."""
+    """The owner of practice budgets: the signed-in person, the participant of this round of a workshop, or else the
+    browser."""
     if (who := person.person()) is not None:
         return who
     here = workshop_state.room()
@@ -114,7 +118,7 @@ def is_untouched() -> bool:
 
 
 def is_fresh() -> bool:
-    """Was no table opened yet, neither a person's own nor the first sample?"""
+    """Has no table been opened yet, neither a person's own nor the first sample?"""
     wanted = st.query_params.get("table") or st.session_state.get("table")
     if not wanted and is_untouched():
         return True
@@ -137,7 +141,8 @@ def current_table() -> dp.Table:
 
 
 def newest_table(verb: str = "table") -> str | None:
-    """The newest open table, no sample, on which this is allowed: a returning person means their own table."""
+    """The newest open table, no sample, on which the person may do this verb: a returning person means their own table.
+    None without one."""
     if is_untouched():
         return None
     closed = workspace().closed()

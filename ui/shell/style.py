@@ -51,11 +51,12 @@ def apply() -> None:
 
 @cache
 def rules(name: str) -> str:
-    """A stylesheet below ui/, by its path; in one line, since Streamlit looks for indents at every click."""
+    """The rules of a stylesheet below ui/, by its path; in one line, since Streamlit looks for indents at every
+    click."""
     text = (Path(__file__).parents[1] / f"{name}.css").read_text(encoding="utf-8")
     return " ".join(line.strip() for line in text.splitlines())
 
 
 def sheet(name: str) -> str:
-    """The same as HTML, for the pages that need it."""
+    """HTML with a stylesheet below ui/, for the pages that need it."""
     return f"<style>{rules(name)}</style>"

@@ -21,14 +21,14 @@ _WISH = "tour"
 
 
 def settle() -> None:
-    """A link may turn the tour on or off when the page opens. From then on, what the person clicks counts."""
+    """Turn the tour on or off if a link says so when the page opens. From then on, what the person clicks counts."""
     if st.query_params.get(_WISH) in REMEMBERED[_WISH][1]:
         _wish(st.query_params[_WISH])
     st.query_params.pop(_WISH, None)
 
 
 def wish() -> str | None:
-    """*on*, *off*, or None if nothing was chosen."""
+    """What was chosen about the tour: "on", "off", or None if nothing was."""
     choice: str | None = st.session_state.get(_WISH) or web.read_cookie(_WISH)
     return choice
 
@@ -49,7 +49,8 @@ def offer() -> None:
 
 
 def again(page: str) -> None:
-    """Start the tour from its first page. On that page this is a button: a link to the same page does nothing."""
+    """Draw a link that starts the tour from its first page. On that page it is a button, as a link to the same page
+    does nothing."""
     if page == STEPS[0]:
         st.button(say("tour.again"), key="tour-again", on_click=_wish, args=("on",))
     else:
@@ -57,7 +58,7 @@ def again(page: str) -> None:
 
 
 def show(page: str, table: str) -> None:
-    """Show the card, if this page is a step."""
+    """Draw the card of the tour, if the tour is on and this page is one of its steps."""
     web.keep_cookie(_WISH, st.session_state.get(_WISH))
     if wish() != "on" or page not in STEPS:
         return
@@ -114,7 +115,7 @@ def show_about(page: str) -> None:
 
 @st.fragment
 def _all_words() -> None:
-    """All definitions, folded. They are drawn only when somebody opens them."""
+    """Draw all definitions, folded, once somebody opens them."""
     with st.expander(say("about.all"), key="all-words", on_change="rerun") as words:
         if words.open:
             st.html(f'<div class="about"><dl>{"".join(map(gloss.entry, gloss.in_order()))}</dl></div>')

@@ -65,7 +65,7 @@ HEADERS = (
 
 
 def visitor_of(cookies: Mapping[str, str]) -> str | None:
-    """The visitor named by these cookies, or None if this app never gives out such a name."""
+    """The visitor named by these cookies; None if the name is not one that this app gives out."""
     name = cookies.get(VISITOR_COOKIE, "")
     return name if isinstance(name, str) and _VISITOR.fullmatch(name) else None
 
@@ -132,7 +132,7 @@ class FrontDoor:
 
 
 async def _lead(send: Send, scope: Scope) -> None:
-    """Redirect to Start, which has no path of its own, and keep the query."""
+    """Redirect to the page Start, which has no path of its own, and keep the query."""
     query: bytes = scope.get("query_string", b"")
     up = b"../" if scope["path"].endswith("/") else b"./"  # relative: a proxy may serve the app under a folder
     place = (b"location", up + (b"?" + query if query else b""))
@@ -184,7 +184,7 @@ def language_of(scope: Scope) -> str:
 
 
 def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
-    """A name for a new visitor, and the choices in the address."""
+    """Cookies to set: a name for a new visitor, and the choices in the address."""
     known = cookies_of(scope)
     pairs = [] if visitor_of(known) else [f"{VISITOR_COOKIE}={secrets.token_hex(16)}"]
     for name, (cookie, choices) in REMEMBERED.items():
@@ -199,7 +199,7 @@ def _new_cookies(scope: Scope, scheme: str) -> list[bytes]:
 
 
 def read_cookie(name: str) -> str | None:
-    """The value that the browser sent when this session began."""
+    """The value of a cookie that the browser sent when this session began; None without one."""
     values: dict[str, str | None] = st.session_state.setdefault("cookies", {})
     if name not in values:
         cookie, choices = REMEMBERED[name]

@@ -77,7 +77,8 @@ def _script() -> bytes:
 
 
 def _fields() -> str:
-    """Streamlit's own files that draw fields, from our script's place; without those that have another name."""
+    """The addresses of Streamlit's own files that draw fields, as our script needs them; files of an unknown name are
+    left out."""
     folder = Path(st.__file__).parent / "static" / "static" / "js"
     found = [sorted(folder.glob(f"{name}.*.js")) for name in FIELDS]
     return json.dumps([f"./static/js/{files[0].name}" for files in found if len(files) == 1])
@@ -100,7 +101,7 @@ _RIGHT_TO_LEFT = (  # text, tables and figures; pictures with an axis stay as th
 
 
 def speak(lessons: bool) -> None:
-    """Set the language of this page's widgets, English if the page itself is in English."""
+    """Set the language of this page's widgets: English if the page itself is in English."""
     lang = current() if lessons or MEANT[current()] == MEANT[STORED] else STORED
     wider = json.dumps(CATALOGUES[lang][f"{_AREA}wider"], ensure_ascii=False)
     mirrored = _RIGHT_TO_LEFT if lang in RIGHT_TO_LEFT else ""

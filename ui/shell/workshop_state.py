@@ -27,7 +27,8 @@ _CHARACTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none is easily misread
 
 
 def new_code() -> str:
-    """About 40 bits: too many to guess in an afternoon, few enough to read off a terminal."""
+    """A new code for the instructor, of about 40 bits: too many to guess in an afternoon, few enough to read off a
+    terminal."""
     code = "".join(secrets.choice(_CHARACTERS) for _ in range(8))
     return f"{code[:4]}-{code[4:]}"
 
@@ -53,7 +54,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What everybody sees, built once for all. `names` come from `Room.name`, in the order of `dots`."""
+    """What everybody sees of the room, built once for all. `names` come from `Room.name`, in the order of `dots`."""
 
     version: int
     round: int
@@ -85,14 +86,16 @@ class Room:
     # --- people
 
     def name(self, browser: str) -> str:
-        """A participant's name in this round. It reveals nothing about the browser. The ledger keeps its budget."""
+        """A participant's name in this round. The name reveals nothing about the browser; the ledger keeps the
+        participant's budget under it."""
         with self._lock:
             name = self._mark(f"{self._round}:{browser}")
             self._people[name] = browser
             return name
 
     def unlock(self, browser: str, typed: str) -> bool:
-        """Is this the instructor's code? The comparison takes constant time, and the input is not kept."""
+        """Is the typed text the instructor's code? If so, the browser becomes the instructor's. The comparison takes
+        constant time, and the text is not kept."""
         if len(self._code) < LEAST_CODE or not hmac.compare_digest(_plain(typed), self._code):
             return False
         with self._lock:
@@ -144,12 +147,12 @@ class Room:
         return self._posed
 
     def request(self, name: str, turn: int) -> str:
-        """A participant's only request id in a turn."""
+        """The only request id of a participant in a turn."""
         return self._mark(f"{turn}:{name}")
 
     def asks(self, name: str, turn: int) -> str:
-        """Note that a participant asks the question; returns the request id. Refused if the wall has another
-        question."""
+        """Note that a participant asks the question of this turn, and return the request id. Refused if the wall has
+        another question."""
         with self._lock:
             if self._posed is None or self._posed.turn != turn or name not in self._people:
                 raise AllowanceError("workshop.moved_on")
@@ -159,7 +162,7 @@ class Room:
             return request
 
     def asked(self, name: str) -> str | None:
-        """The request of a participant who has asked in this turn; None before."""
+        """The request id of a participant who has asked in this turn; None before."""
         with self._lock:
             if self._posed is None:
                 return None
@@ -167,7 +170,8 @@ class Room:
             return request if request in self._asked else None
 
     def snapshot(self, read: Read) -> Snapshot:
-        """Reads the ledger at most once a second, for the first caller. The others get the last snapshot meanwhile."""
+        """The snapshot of the room. It reads the ledger at most once a second, for the first caller; the others get the
+        last snapshot meanwhile."""
         seen = self._seen
         if seen is not None and time.monotonic() < self._until:
             return seen
@@ -215,7 +219,7 @@ class Room:
 
 
 def _plain(code: str) -> bytes:
-    """The code in capitals, without dashes and blanks."""
+    """A code in capitals, without dashes and blanks."""
     return "".join(character for character in str(code)[:200].upper() if character.isalnum()).encode()
 
 
@@ -235,7 +239,7 @@ def room() -> Room | None:
 
 
 def here() -> Room:
-    """This process's room; refuses outside a workshop."""
+    """This process's room. Refuses outside a workshop."""
     found = room()
     if found is None:
         raise AllowanceError("workshop.none")

@@ -21,13 +21,15 @@ of the choices.""",
     ),
 )
 
-_FEW = """A line from few people: nobody knows before paying whether anything can be learned. Where nothing can, noise
-in the steps adds at most a sixth to the squared error that the average leaves (`of_averages.py`), here 1 to 4 % of the
-error; and looks and steps share the allowance that the released average has for itself, which is seen where the target
-fills a tiny part of its range: days of 1,000 people at ε = 0.3. The same limit costs up to a quarter of the
-accuracy where much can be learned from few people (age: “before” is better); there `region="ball"` asks for the earlier
-steps. Rates that rose with the released gradients, also over four times as many steps, won back a part of it only."""
-REASONS += tuple(("lines", name, _FEW) for name in ("hours", "age in a hospital", "bill", "days", "visits"))
+_FEW = """A line from few people: nobody knows before paying whether anything can be learned. Where the looks see
+little, the line is the average that they found, for nearly all of the allowance. Where they see something and yet
+nothing can be learned, noise in the steps adds at most a sixth to the squared error that the average leaves
+(`of_averages.py`), mostly far less. AdaSSP is drawn to the middle of the range where noise hides everything: nearer
+than any average where the target happens to lie there, as age does at ε = 0.3, and far off elsewhere. The same limit
+costs up to a quarter of the accuracy where much can be learned from few people (age: “before” is better); there
+`region="ball"` asks for the earlier steps. Rates that rose with the released gradients, also over four times as many
+steps, won back a part of it only."""
+REASONS += tuple(("lines", name, _FEW) for name in ("pay", "hours", "age", "bill", "days", "visits"))
 
 
 def why(part: str, case: str) -> str:

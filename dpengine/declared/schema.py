@@ -211,7 +211,7 @@ class Number:
         return (read_number(value, name) - self.lower) / self.step
 
     def text(self, code: Code) -> str:
-        return text_of(self.lower + code * self.step)
+        return str(self.value(code)) if self._whole is not None else text_of(self.lower + code * self.step)
 
     def as_json(self) -> JsonObject:
         grid = {name: text_of(getattr(self, name)) for name in ("lower", "upper", "step")}

@@ -75,7 +75,8 @@ def show_preview(query: SyntheticTable) -> None:
 
 
 def plainly(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
-    """What is counted, and an example in people of a count's error. `kept`: what was counted, once it is known."""
+    """Sentences: what is counted, and an example of a count's error in people. `kept` says what was counted, once that
+    is known."""
     kind = _kind(query)
     widest = math.ceil(max(query.reach(part) for part in query.sets)) if kept is None else kept.widest
     people = max(int(float(f"{query.facts.about / 10:.1g}")), 1)
@@ -101,7 +102,7 @@ def counted_together(kept: KeptTogether) -> str:
 
 def promised(query: SyntheticTable, kept: KeptTogether | None = None) -> str:
     """What is measured and within which intervals, in words: the widest of all, and the widest of a single column.
-    `kept`: what was measured, once it is known."""
+    `kept` says what was measured, once that is known."""
     if kept is not None and query.plan == CHOSEN:
         unit = say(f"compare.unit.{query.counted}", value=kept.widest)
         facts = {"sets": counted_together(kept), "widest": kept.widest, "of": unit}
@@ -124,7 +125,7 @@ def rows_words(query: SyntheticTable) -> str:
 
 
 def good_words(query: SyntheticTable, follows: Collection[str] = ()) -> str:
-    """What the synthetic table is good for. `follows`: the columns whose values follow another answer."""
+    """HTML on what the synthetic table is good for. `follows` are the columns whose values follow another answer."""
     several = evened(query.axes, query.facts)
     every = [name for name, some in several.items() if not some and name not in follows]
     curved = [name for name in several if name in follows]
@@ -192,7 +193,7 @@ def _ask(fitted: Synthetic) -> None:
 
 
 def _condition(fitted: Synthetic) -> None:
-    """The share of the rows that meet a condition; the address keeps it."""
+    """Draw conditions and the share of the rows that meet them; the address keeps the conditions."""
     schema = dp.Schema({name: fitted.query.facts.schema[name] for name in fitted.query.columns})
     known = job.read_address(st.query_params.get("if"))
     lists = conditions.Lists(fitted.query.facts.table, schema)
@@ -228,7 +229,7 @@ def _points(share: ClassShare) -> str:
 
 
 def _shares(fitted: Synthetic, shares: dict[str, ClassShare], name: str) -> None:
-    """Bars with the promised error, if any, and the numbers."""
+    """Draw the shares as bars, with the promised error if there is one, and the numbers."""
     promise = fitted.query.promise()
     promised = all(share.width is not None for share in shares.values())
     sentence = say("synthetic_page.no_promise")
@@ -252,7 +253,7 @@ def _drawn(
     name: str,
     titles: tuple[str, str],
 ) -> None:
-    """The first values as ranges, or as bars if not all were `measured`; and all of them in a table."""
+    """Draw the first values as ranges, or as bars if not all were `measured`; and all values in a table."""
     first = list(values)[:MOST_SHOWN]
     if len(values) > MOST_SHOWN:
         paragraph(say("synthetic_page.first", shown=MOST_SHOWN, many=len(values)))
@@ -276,7 +277,7 @@ NAMED = 6  # values
 
 
 def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
-    """One point each; many pairs are folded."""
+    """Draw what the rows do not keep, in one point each; many pairs are folded."""
     lines = [_pairs(kept), threes(kept), _averages(fitted, kept), _rare(fitted, kept), _none(fitted)]
     lines.append(say("synthetic_page.bad_rest"))
     points = bullets(filter(None, lines), "kept")
@@ -323,7 +324,8 @@ def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
 
 
 def _none(fitted: FittedTable) -> str:
-    """A sentence on the cells outside a list or without a value that got no rows, because they may be zero."""
+    """A sentence on cells outside a list, or without a value, that got no rows because they may be zero; empty if there
+    are none."""
     names = []
     for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
         cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)
@@ -373,7 +375,8 @@ def _fitting(fitted: FittedTable) -> None:
 
 
 def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> None:
-    """What was counted together and how exactly, folded, and as a file; the fit's error if it can be checked."""
+    """Draw, folded and as a file, what was counted together and how exactly; also the fit's error if that can be
+    checked."""
     of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
     rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
@@ -388,7 +391,7 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
 
 
 def _beside(fitted: FittedTable) -> None:
-    """For one or two columns: the measured intervals, and the rows."""
+    """Draw the measured intervals of one or two columns beside the counts of the rows."""
     section_head(say("synthetic_page.beside"))
     names = fitted.look.cells
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
@@ -412,7 +415,8 @@ def _beside(fitted: FittedTable) -> None:
 
 
 def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure], list[float]]:
-    """The measurements, or estimates without one, and the rows of the same cells, with readable labels."""
+    """The measurements of these columns (without any, estimates), and the counts of the rows in the same cells, with
+    readable labels."""
     query, counts = fitted.query, fitted.counts(*names)
     cells = [query.cell_names(fitted.look.place(name)) for name in names]
     figures = fitted.look.bars(names[0]) if len(names) == 1 else list(chain(*fitted.look.cross(*names)))
@@ -422,7 +426,7 @@ def _figures(fitted: FittedTable, names: tuple[str, ...]) -> tuple[list[Figure],
 
 
 def _shown(fitted: FittedTable, first: str, other: str) -> bool:
-    """Can two columns be shown together? Only if measured, or with few enough cells for an estimate."""
+    """Can two columns be drawn together? Only if they were measured, or have few enough cells for an estimate."""
     part = tuple(sorted((fitted.look.place(first), fitted.look.place(other))))
     few = fitted.sizes[part[0]] * fitted.sizes[part[1]] <= MOST_FITTED
     return part in fitted.look.marginals or (few and fitted.look.fits(part))
@@ -511,18 +515,18 @@ def _form(table: dp.Table) -> None:
 
 
 def _draws(way: str) -> bool:
-    """Are this way's rows drawn as they are, and not fitted to counts?"""
+    """Does this way draw rows as they are, instead of fitting them to counts?"""
     return dp.catalogue[way].makes_rows == "drawn"
 
 
 def _lists(table: dp.Table) -> list[str]:
-    """The lists short enough that all small databases over one of them can be listed, the shortest first."""
+    """The columns with lists so short that all small databases over one of them can be listed, the shortest first."""
     sizes = {name: table.schema.category(name).size for name in table.schema.of_kind(dp.Category)}
     return sorted((name for name, size in sizes.items() if can_be_listed([size])), key=sizes.__getitem__)
 
 
 def _drawn_form(table: dp.Table, key: str, given: dict[str, Any], arrived: bool) -> None:
-    """Rows drawn as they are, all at once: the lecture's way, for a few short lists."""
+    """Draw the form for rows that are drawn as they are, all at once: the lecture's way, for a few short lists."""
     offered = _lists(table)
     wanted = [name for name in given["columns"] if name in offered] if given.get("way") == key else []
     left, right = st.columns([5, 6], gap="medium")
@@ -575,7 +579,7 @@ def _keep(columns: list[str], now: str) -> str:
 
 
 def _rules(table: dp.Table, columns: list[str], given: dict[str, Any]) -> list[Any]:
-    """Impossible combinations of the chosen columns."""
+    """Draw fields for impossible combinations of the chosen columns, and return the combinations."""
     known = given.get("never")
     known = known if isinstance(known, list) else []
     declared = rules_on(table.schema, columns)
@@ -613,19 +617,20 @@ def _declared(table: dp.Table, rules: list[Any]) -> str:
 
 
 def _drawable(rule: Any, columns: list[str]) -> bool:
-    """Can the form show this rule exactly? Another condition in its place would exclude other people."""
+    """Can the form show this rule exactly? The form shows no similar condition in its place, which would exclude other
+    people."""
     rows = rule if isinstance(rule, list) else [rule]
     return all(isinstance(row, list) and len(row) == 3 and row[0] in columns and row[1] in _DRAWN for row in rows)
 
 
 def _worth(query: dp.Query) -> Fraction:
-    """How far the noise is below the level called much: the factor by which it moves fewer rows."""
+    """How useful the answer is: how many times less the noise moves than the share of rows that counts as much."""
     assert isinstance(query, SyntheticTable)
     return Fraction(MUCH / max(query.off_by_noise(), 1e-9))
 
 
 def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
-    """The button with its price; False if a doubted column stands in its place."""
+    """Draw the button with its price. False if a doubted column stands in place of the button."""
     board_state.counted_as(query)
     spend.exactly(table, query, PLACE)
     label = say("synthetic_page.button", share=prices.takes(table, price.share))

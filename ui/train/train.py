@@ -1,5 +1,5 @@
-"""The Train page: what to predict from what, how exact, its expected value and the price; the wait while a model is
-trained; and the model itself, in plain words, for a made-up person, with its path and its files."""
+"""The Train page: what to predict from what, how exact, the model's expected value and the price; the wait while a
+model is trained; and the model itself, in plain words, for a made-up person, with its path and its files."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ NAMES = ("target", "positive", "kind", "features", "share", *MORE)
 
 
 def targets(table: dp.Table) -> list[str]:
-    """Possible targets: a number, or a value of a list, with columns to predict it from."""
+    """The columns that can be predicted: numbers, and lists that are short enough, if there are columns to predict them
+    from."""
     names = table.schema.of_kind(dp.Number, dp.Category)
     return [name for name in names if _short(table.schema[name]) and columns_for(table, name)]
 
@@ -80,13 +81,14 @@ def columns_for(table: dp.Table, target: str) -> list[str]:
 
 
 def kinds(table: dp.Table, target: str) -> list[str]:
-    """The trainings that can predict the column, by their cards."""
+    """The keys of the trainings that can predict the column, as their cards say."""
     wanted = "column.target.category" if isinstance(table.schema[target], dp.Category) else "column.target.number"
     return [key for key in trainings() if wanted in {parameter.kind for parameter in dp.catalogue[key].card.parameters}]
 
 
 def _short(column: Any) -> bool:
-    """Does a column suit a model? A list of one value is useless, and one longer than a model is wide does not fit."""
+    """Does a column suit a model? A list of one value is useless, and one that is longer than a model is wide does not
+    fit."""
     return not isinstance(column, dp.Category) or (len(column.values) > 1 and column.size < MOST_WIDE)
 
 
@@ -112,7 +114,8 @@ def _clean(table: dp.Table, arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def first(table: dp.Table, target: str) -> list[str]:
-    """First columns: for yes and no, all with an exact loss; else one number and one list of two values."""
+    """The columns that the form begins with: for yes and no, all columns up to the limit; else one number and one list
+    of two values."""
     offered = columns_for(table, target)
     if isinstance(table.schema[target], dp.Category) and table.budget.rule.c is not None:
         return offered[: MOST_TOGETHER - 1]
@@ -122,7 +125,7 @@ def first(table: dp.Table, target: str) -> list[str]:
 
 
 def model_address(table: str, look: str, target: str, positive: str, features: Sequence[str]) -> Any:
-    """URL parameters for a model read off a first look."""
+    """The URL parameters of a model read off a first look."""
     query = {"target": target, "positive": positive, "features": json.dumps([*features]) if features else ""}
     return {"table": table, SHAPES: look} | {name: value for name, value in query.items() if value}
 
@@ -189,7 +192,8 @@ def show_preview(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
 
 
 def _draw(query: OfGradients, curves: dict[str, list[tuple[float, float]]], now: float, axis: str) -> None:
-    """Each kind of noise at its best step size; the dot is the chosen kind at the current setting."""
+    """Draw the error with each kind of noise at its best step size; a dot marks the chosen kind at the current
+    setting."""
     lines = []
     for name in [noise for noise in CALIBRATIONS if noise in curves]:
         points = [(x, query.goal.error(risk)) for x, risk in curves[name]]
@@ -203,12 +207,12 @@ def _draw(query: OfGradients, curves: dict[str, list[tuple[float, float]]], now:
 
 
 def people_of(setting: TrainingSetting) -> float:
-    """How many people, if their gradients all pull one way, move a step as far as its noise does."""
+    """How many people would move a step as far as its noise does, if all their gradients pulled one way."""
     return sqrt(setting.noise / setting.stretch / setting.width) * setting.people / setting.clip
 
 
 def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.AllowanceError]) -> str:
-    """What the same spend buys with each kind of noise."""
+    """HTML: what the same spend buys with each kind of noise."""
     noise, *numbers = (escape(say(f"train_page.column.{name}")) for name in ("noise", "scale", "worse"))
     head = f"<th>{noise}</th>" + "".join(f'<th class="number">{title}</th>' for title in numbers)
     rows = ""
@@ -230,7 +234,7 @@ def _noises_html(query: OfGradients, offers: dict[str, OfGradients | dp.Allowanc
 
 
 def _figures_html(query: OfGradients) -> str:
-    """The parameters, for experts."""
+    """HTML with the parameters, for experts."""
     promise, names = query.promise(), ("steps", "radius", "clip", "width", "people", "epsilon")
     by_weight, by_length = (people_of(replace(query.setting, calibration=name)) for name in (COORDINATE, L2_LAPLACE))
     times = to_figures(by_weight / by_length, 2)  # the noises at the same ε and steps
@@ -258,7 +262,7 @@ _MOST_LOOKS = 5
 
 
 def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> Overview:
-    """The counts that this share of the allowance buys; refuses where it buys none."""
+    """The first look that this share of the allowance buys for the model; refuses if the share buys none."""
     wanted = training.look_for_model(table.schema, given["target"], given["features"])
     counts = table.at_share(table.query("overview", **wanted, epsilon="1", noise=""), share)
     if not isinstance(counts, Overview):
@@ -267,12 +271,14 @@ def counts_offered(table: dp.Table, given: dict[str, Any], share: Fraction) -> O
 
 
 def counts_possible(table: dp.Table, target: str) -> bool:
-    """Gaussian noise has no finite ε, so it needs an allowance with a δ."""
+    """Can a model of this column be read off counts? Only for a list, and if the allowance has a δ: Gaussian noise has
+    no finite ε."""
     return isinstance(table.schema[target], dp.Category) and table.budget.rule.c is not None
 
 
 def usual_counts(table: dp.Table, given: dict[str, Any]) -> str:
-    """The least share of the rest at which noise hardly moves the effect of a value that a tenth of people have."""
+    """The least share of the rest, in percent, at which noise hardly moves the effect of a value that a tenth of people
+    have."""
 
     def offer(share: str) -> Overview:
         return counts_offered(table, given, table.meter().unused * int(share) / 100)
@@ -299,7 +305,8 @@ def buy_counts(table: dp.Table, query: Overview, target: str, worth: Any, least:
 
 
 def preview_counts(query: Overview, target: str) -> None:
-    """The promise, and how clear a value's effect will be by how many people share the value."""
+    """Draw the promised error of a count, and how clear a value's effect will be, by how many people share the
+    value."""
     reach = training.reach_of_cells(query, target)
     promise = say(f"shapes_page.promise.{query.counted}", reach=two_figures(Fraction(reach)), chance=chance(query.beta))
     below = p(say("shapes_page.no_promise"), "muted")
@@ -322,7 +329,7 @@ def _points(share: float) -> str:
 
 
 def free(table: dp.Table, given: dict[str, Any]) -> None:
-    """First looks that already hold a model of this column, at no further cost."""
+    """Draw links to first looks that already hold a model of this column, at no further cost."""
     looks = []
     for look_answer in table.first_looks(_MOST_LOOKS):
         look = board_figures.look_of(look_answer)
@@ -432,7 +439,8 @@ def _form(table: dp.Table) -> None:
 
 
 def _sentence(table: dp.Table, given: dict[str, Any]) -> dict[str, Any]:
-    """“Predict [monthly_income] from …”, “Predict [has_car] — is it [yes]? from …”."""
+    """Draw “Predict [monthly_income] from …” or “Predict [has_car] — is it [yes]? from …”. Returns the target, which of
+    its values is predicted, and the columns."""
     labels = {name: list(table.schema.category(name).values) for name in table.schema.of_kind(dp.Category)}
     target, positive = pick_goal(table.schema, targets(table), labels, (given["target"], given["positive"]), widget)
     others = columns_for(table, target)
@@ -452,7 +460,8 @@ def pick_goal(
     now: tuple[str, str],
     widget: Callable[[str], str],
 ) -> tuple[str, str]:
-    """The target, and of a list which of its `labels` is predicted; `now` holds both. The sentence ends in “from”."""
+    """Draw the pickers of the target and, for a list, of which of its `labels` is predicted; return both. `now` is
+    where the pickers start. The drawn sentence ends in “from”."""
     first, value = now
     with st.container(key="sentence", horizontal=True, vertical_alignment="center", gap="small"):
         fields.word(say("train_page.predict"))
@@ -467,7 +476,8 @@ def pick_goal(
 
 
 def _kind(table: dp.Table, given: dict[str, Any]) -> str:
-    """The way of learning, if there are several; "" for the best by measurement, which the address omits."""
+    """Draw the ways of learning, if there are several, and return the key of the picked one; "" for the first way,
+    which the address omits."""
     best = [""] if counts_possible(table, given["target"]) else []
     ways = [*best, *kinds(table, given["target"])]
     if len(ways) == 1:
@@ -485,7 +495,7 @@ def _kind(table: dp.Table, given: dict[str, Any]) -> str:
 
 
 def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
-    """Each kind of noise at this spend, or why it is not possible."""
+    """By kind of noise, the training at this spend, or the refusal of it."""
     listed = isinstance(table.schema[given["target"]], dp.Category)
     key = given.get("kind") or kinds(table, given["target"])[0]
     wanted = {name: given[name] for name in ("target", "features", *MORE) if given.get(name)}
@@ -507,8 +517,9 @@ def offered(table: dp.Table, given: dict[str, Any]) -> Offers:
 
 
 def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
-    """The chosen kind of noise, else the one with the best promise, else why none is possible. A promise is a bound
-    above the best model of a region: a training that comes nearer than bounds say comes first."""
+    """The training with the chosen kind of noise, else the one with the best promise; a refusal if none is possible.
+    A promise is a bound above the best model of a region, and a training that comes nearer than bounds say comes
+    first."""
     if wanted:
         return offers[wanted]
     had = [training for training in offers.values() if isinstance(training, OfGradients)]
@@ -516,7 +527,7 @@ def best(offers: Offers, wanted: str) -> OfGradients | dp.AllowanceError:
 
 
 def _usual(table: dp.Table, given: dict[str, Any]) -> str:
-    """The smallest share of what is left with a useful promise, within limits."""
+    """The smallest share of what is left, in percent, with a useful promise, within limits."""
 
     def offer(share: str) -> OfGradients:
         found = best(offered(table, given | {"share": share, "epsilon": ""}), "")
@@ -532,7 +543,7 @@ def _usual(table: dp.Table, given: dict[str, Any]) -> str:
 
 
 def _more(given: dict[str, Any], key: str) -> dict[str, str]:
-    """Rarely needed settings."""
+    """Draw the rarely needed settings, and return them."""
     question = dp.catalogue[key]
     assert issubclass(question, OfGradients)
     named = {"iterate": question.usual_iterate, "region": question.usual_region}
@@ -550,7 +561,7 @@ def _more(given: dict[str, Any], key: str) -> dict[str, str]:
 
 
 def _choice(name: str, options: tuple[str, ...], now: str, usual: str = "") -> str:
-    """A picked value, or the default, which the address omits."""
+    """Draw a picker, and return the picked value; "" for the default, which the address omits."""
     listed = ["", *options]
     words = {value: say(f"train_page.{name}.{value or 'usual'}") for value in listed if value or not usual}
     at = listed.index(now) if now in listed else 0
@@ -673,7 +684,7 @@ def _check_form(table: dp.Table, model: Model) -> None:
 
 
 def _show_check(table: dp.Table, answer: dp.Answer) -> None:
-    """The model's quality in a sentence, and the calibration curve: predicted against true."""
+    """Draw the model's quality in a sentence, and the calibration curve: predicted against true."""
     query = answer.query
     assert isinstance(query, OfModel)
     first, listed = query.labels()[0], query.model.layout.listed
@@ -692,7 +703,8 @@ def _show_check(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def flattery_words(table: dp.Table, answer: dp.Answer) -> str:
-    """By how much the model may look too good: every release before the check may have led to it."""
+    """A sentence on how much too good the check may make the model look: every release before the check may have led to
+    the model."""
     query = answer.query
     assert isinstance(query, OfModel)
     flattered = Fraction(1)
@@ -772,7 +784,7 @@ def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None
 
 
 def named(model: Shapes | Model) -> str:
-    """The name of the new column: a chance, a score or the number itself."""
+    """The name of the new column in a predicted file: a chance, a score or the number itself."""
     if isinstance(model, Shapes):
         target, yes, sharp = model.target, list(model.yes) if model.listed else [], False
     else:
@@ -785,7 +797,7 @@ def named(model: Shapes | Model) -> str:
 
 
 def _scored(table: dp.Table, given: Any, model: Shapes | Model, column: str) -> Done | str:
-    """The two files, or why there are none."""
+    """The predicted file of an upload, or a sentence on why there is none."""
     try:
         path = here.take(given, workspace().folder / "tmp", MOST_BYTES)
     except dp.AllowanceError as refusal:
@@ -823,7 +835,8 @@ def in_sheet(done: Done) -> bytes:
 
 
 def _typed(cell: str | float | None) -> str | float | None:
-    """The cell as a number if it is one, without a meaningful leading 0 or an ambiguous comma; else as it is."""
+    """The cell as a number if it is one, without a meaningful leading 0 or an ambiguous comma; else the cell as it
+    is."""
     if not isinstance(cell, str) or "," in cell or not _NUMBER.fullmatch(cell) or re.match(r"[+-]?0\d|\+", cell):
         return cell
     return float(cell) if "." in cell else int(cell)
@@ -843,7 +856,7 @@ def _show_files(done: Done | str, answer: dp.Answer) -> None:
 
 
 def offer_model(table: dp.Table, answer: dp.Answer, model: Shapes | Model, lead: str) -> None:
-    """The model itself as a file, and as a program that predicts."""
+    """Draw buttons that download the model, as a file and as a program that predicts."""
     hashed = answer.receipt["charge"]["hash"]
     section_head(say("train_page.take"), say(lead))
     with st.container(horizontal=True):
@@ -854,7 +867,7 @@ def offer_model(table: dp.Table, answer: dp.Answer, model: Shapes | Model, lead:
 
 
 def model_json(answer: dp.Answer, model: Shapes | Model) -> str:
-    """The exact model, and of a trained one its coefficients in the columns' units."""
+    """The exact model as JSON; for a trained model also its coefficients in the columns' units."""
     content: dict[str, Any] = {"model": model.as_json()}
     if isinstance(model, Model):
         content |= {"coefficients": answer.value, "intervals": answer.interval}
@@ -909,7 +922,8 @@ def choose_features(offered: list[str], now: list[str], key: str) -> list[str]:
 
 
 def _chosen(look: Look) -> Shapes | None:
-    """The target and the columns to predict from, free to change. The address keeps them."""
+    """Draw the pickers of the target and of the columns to predict from, and return the model; None if nothing can be
+    predicted. The address keeps the choice."""
     offered = predictable(look)
     if not offered:
         return None
@@ -1026,7 +1040,7 @@ def _try_shapes(answer: dp.Answer, model: Shapes) -> None:
 
 
 def _kept_and_predicted(model: Shapes | Model, values: dict[str, Any]) -> float:
-    """What the model says of these values, which the address keeps."""
+    """The model's prediction for these values, which the address keeps."""
     text = json.dumps(values, ensure_ascii=False)
     if st.query_params.get("with") != text:
         st.query_params["with"] = text
@@ -1034,7 +1048,8 @@ def _kept_and_predicted(model: Shapes | Model, values: dict[str, Any]) -> float:
 
 
 def would(model: Shapes, prediction: float) -> str:
-    """A predicted chance in words. Near 0 and 1 only that it is low or high: a sum of effects may pass these ends."""
+    """A predicted chance in words. Near 0 and 1 the words say only that it is low or high: a sum of effects may pass
+    these ends."""
     facts = {"yes": list(model.yes), "target": model.target}
     if ENDS <= prediction <= 1 - ENDS:
         return say("train_page.would_list", share=percent(prediction), **facts)
@@ -1061,12 +1076,12 @@ class Effect:
 
     @property
     def clear(self) -> bool:
-        """Is it more than noise? False if the range is unknown."""
+        """Is the effect more than noise? False if its range is unknown."""
         return self.interval is not None and not self.interval[0] <= 0 <= self.interval[1]
 
 
 def step_of(column: dp.Number | dp.Date) -> Fraction:
-    """A round, imaginable change: about a tenth of the range."""
+    """A round, imaginable change of a column: about a tenth of its range."""
     round_step = one_two_five(column.diameter / 70, column.diameter / 7)[-1]
     return max(round_step, getattr(column, "step", Fraction(1)))
 
@@ -1076,7 +1091,8 @@ def _by(column: dp.Number | dp.Date, step: Fraction) -> str:
 
 
 def effects(answer: dp.Answer) -> list[Effect]:
-    """One effect for each number and date, one for each list: the two values that differ most."""
+    """The effects of all columns: one for each number and date, and one for each list, between the two values that
+    differ most."""
     query = answer.query
     assert isinstance(query, OfGradients)
     each = []
@@ -1108,13 +1124,13 @@ def _widest(answer: dp.Answer, name: str, column: dp.Category) -> Effect:
 
 
 def headline(answer: dp.Answer) -> tuple[str, Effect]:
-    """The strongest effect as a sentence; effects clear of the noise go first."""
+    """The strongest effect as a sentence, and the effect itself; effects clear of the noise go first."""
     strongest = max(effects(answer), key=lambda effect: (effect.clear, effect.reach))
     return sentence(answer, strongest), strongest
 
 
 def sentence(answer: dp.Answer, effect: Effect) -> str:
-    """“For every 10 more of age, monthly_income is about 120 higher, all else equal.”"""
+    """An effect as a sentence: “For every 10 more of age, monthly_income is about 120 higher, all else equal.”"""
     query: Any = answer.query
     kind = "by" if effect.by else "value"
     facts: dict[str, Any] = {"column": effect.column, "by": effect.by, "label": effect.label, "base": effect.base}
@@ -1141,7 +1157,7 @@ def _odds(value: float) -> str:
 
 
 def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
-    """A score card: the condition, what it adds or multiplies the odds by, and the range."""
+    """The rows of a score card: the condition, what it adds or by what it multiplies the odds, and the range."""
     query: Any = answer.query
     rows = []
     for label in answer.value:
@@ -1158,7 +1174,7 @@ def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
 
 
 def _cells(query: Any, value: float, interval: Interval | None, first: bool) -> tuple[str, str]:
-    """A figure and its range. A range wider than everything possible is no range."""
+    """A figure and its range as text. A range wider than everything possible is replaced by words that say so."""
     ends: tuple[str, ...]
     if query.layout.listed and not query.layout.sharp:
         amount = _odds(value) if first else f"× {_odds(value)}"
@@ -1215,7 +1231,7 @@ def show_trained(table: dp.Table, answer: dp.Answer) -> None:
 
 
 def _sure(answer: dp.Answer, effect: Effect, strongest: str) -> str:
-    """How far the noise may have moved the headline; and that it shows no cause."""
+    """Sentences: how far the noise may have moved the headline, and that the effect shows no cause."""
     query: Any = answer.query
     reason = query.interval_reason()
     if reason is not None or effect.interval is None:
@@ -1245,7 +1261,7 @@ def _card(answer: dp.Answer) -> str:
 
 
 def _try(answer: dp.Answer, model: Model) -> None:
-    """What it would say of a made-up person."""
+    """Draw fields for a made-up person, and what the model says of this person."""
     section_head(say("train_page.try"), say("train_page.try_lead"))
     kept = typed(st.query_params.get("with"))
     values = {
@@ -1268,7 +1284,7 @@ def _try(answer: dp.Answer, model: Model) -> None:
 
 
 def _path(answer: dp.Answer, query: OfGradients) -> None:
-    """How the weights moved, step by step."""
+    """Draw how the weights moved, step by step."""
     assert answer.path is not None
     names = query.shown()
     size = 2.0**WEIGHT_BITS

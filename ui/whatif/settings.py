@@ -62,24 +62,26 @@ def state(table: dp.Table) -> dict[str, str]:
 
 
 def _usual(table: dp.Table, source: str) -> dict[str, str]:
-    """The settings that an address omits; for an open table its own terms."""
+    """The settings that an address omits; for an open table the table's own terms."""
     return USUAL | (from_table(table) if source == "table" else beside(USUAL))
 
 
 def from_table(table: dp.Table) -> dict[str, str]:
-    """The public terms of the open table, and half of its ε as the other setting."""
+    """The public terms of the open table as setting A, and half of the table's ε as setting B."""
     rule = table.budget.rule
     return beside({"n": f"{table.facts.about:,}", "e": text_of(rule.epsilon), "d": text_of(rule.delta)})
 
 
 def beside(first: dict[str, str]) -> dict[str, str]:
-    """Setting B until somebody moves it: half of the ε, and a thousandth of the δ."""
+    """The settings with setting B as it is until somebody moves it: half of the ε of A, and a thousandth of the δ of
+    A."""
     epsilon, delta = (read_number_field(first[name], "") for name in ("e", "d"))
     return first | {"e2": text_of(epsilon / 2), "d2": text_of(delta / 1000), "n2": "", "k2": ""}
 
 
 def _clean(arriving: dict[str, str], table: dp.Table) -> dict[str, str]:
-    """Replace impossible values by defaults and cut long ones; nothing in a URL is trusted."""
+    """The settings in an address, with defaults in place of impossible values; long ones are cut. Nothing in a URL is
+    trusted."""
     given = {}
     for name, usual in _usual(table, arriving.get("from", USUAL["from"])).items():
         text = str(arriving.get(name, usual))[:LONGEST]
@@ -105,7 +107,7 @@ def number(name: str, text: str) -> Fraction | None:
 
 
 def _lent(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """The open table's public facts that the question needs, as texts of the form."""
+    """The public facts of the open table that the question needs, as texts of the form."""
     column, relation = table.schema.columns.get(given["column"]), str(table.facts.relation)
     if isinstance(column, dp.Number):
         ends = {"low": column.lower, "high": column.upper, "step": column.step}
@@ -114,29 +116,29 @@ def _lent(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def other(given: dict[str, str]) -> dict[str, str]:
-    """Setting B as a form of its own, under the names of A."""
+    """Setting B as the settings of a form of its own, under the names of A."""
     return given | {name: given[f"{name}2"] or given[name] for name in ("q", *SLIDERS)}
 
 
 def widget(name: str) -> str:
-    """The key of a widget; new after each link, because a browser keeps old widget values."""
+    """The key of a widget. After each link it is new, because a browser keeps old widget values."""
     return f"whatif-{name}-{st.session_state[STATE]['turn']}"
 
 
 def put(**values: str) -> None:
-    """Set fields, without building their widgets anew as `change` does."""
+    """Store these settings. Their widgets stay as they are; `change` also builds them anew."""
     kept = st.session_state[STATE]
     kept["given"] = kept["given"] | values
 
 
 def change(**values: str) -> None:
-    """Set fields from outside their widgets, which are built anew."""
+    """Store these settings from outside their widgets, which are then built anew."""
     put(**values)
     st.session_state[STATE]["turn"] += 1
 
 
 def remember(table: dp.Table, given: dict[str, str]) -> None:
-    """Write the settings to the URL: every number, also those that the table lends, so that the link shows the same
+    """Write the settings to the URL. This includes every number that the table lends, so that the link shows the same
     where the table is gone or has another allowance. Other defaults are left out."""
     kept, shown = st.session_state[STATE], given | (_lent(table, given) if given["from"] == "table" else {})
     query = {name: text for name, text in shown.items() if text != USUAL[name] or name in _ALWAYS}

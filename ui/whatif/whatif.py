@@ -114,7 +114,8 @@ def _unit(given: dict[str, str]) -> str:
 
 
 def _question(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """“The [median] of [age] among [the people of town]”, or of a number that is described here."""
+    """Draw “The [median] of [age] among [the people of town]”, or of a number that is described here; return the
+    settings."""
     own = given["from"] == "table"
     keys = _offered(table, own)
     now = given["q"] if given["q"] in keys else keys[0]
@@ -149,7 +150,7 @@ def _columns(table: dp.Table, key: str, own: bool) -> list[str]:
 
 
 def _second(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """Setting B; another question takes the same column if it can."""
+    """Setting B, with its own question; the question takes the column of A if it can."""
     second, own = kept.other(given), given["from"] == "table"
     if second["q"] not in _offered(table, own):
         second["q"] = given["q"]
@@ -163,7 +164,7 @@ def _source(table: str) -> str:
 
 
 def _middle(key: str, column: str) -> str:
-    """The words between the question and the people."""
+    """The key of the words between the question and the people."""
     needed = whatif.typed(key)
     if not needed:
         return "whatif.with_trait"
@@ -172,13 +173,13 @@ def _middle(key: str, column: str) -> str:
 
 
 def noun(key: str) -> str:
-    """The question's noun in the sentence; a model and a session have their own names there."""
+    """The question's noun in the sentence; a model and a session have their own nouns there."""
     own = f"whatif.noun.{key}"
     return say(own) if known(own) else dp.catalogue[key].card.noun
 
 
 def _presets() -> None:
-    """Published allowances, each with its source. One becomes setting B."""
+    """Draw published allowances, each with its source. A click makes one of them setting B."""
     with fields.popped(say("whatif.presets"), "whatif-presets") as opened:
         if not opened:
             return
@@ -249,7 +250,7 @@ def _stands_at(spoken: str, short: str, text: str) -> str:
 
 
 def _tenth_power(delta: Fraction) -> str:
-    """1 in 10⁶; 0; any other δ as 7 · 10⁻⁹."""
+    """A δ as text: 1 in 10⁶, or 0; any other δ as 7 · 10⁻⁹."""
     if delta and delta.numerator == 1 and text_of(Fraction(delta.denominator)).strip("0") == "1":
         many = power_of_ten(delta).replace("⁻", "") if delta < Fraction(1, 1000) else plain(delta.denominator)
         return say("whatif.one_in", many=many)
@@ -257,7 +258,7 @@ def _tenth_power(delta: Fraction) -> str:
 
 
 def one_in(delta: Fraction) -> str:
-    """δ in words: one in a million."""
+    """A δ in words, such as “one in a million”."""
     if not delta:
         return say("whatif.delta_never")
     if (name := _ROUND.get(delta)) is not None:
@@ -275,7 +276,7 @@ def _axis(solved: whatif.Setting, kind: str) -> str:
 
 
 def _cautions(solved: whatif.Setting) -> str:
-    """What a careful adviser would add."""
+    """Draw what a careful adviser would add; nothing if there is nothing to add."""
     notes = [say("whatif.noise")] if not solved.useful else []
     delta, people = solved.budget.delta, solved.people
     if delta * people >= 1:
@@ -292,7 +293,8 @@ Span = tuple[float, float]
 
 
 def _span(pictures: list[Picture]) -> Span:
-    """The ends of a common axis: for ranges twice the widest one, else from 0 to the highest."""
+    """The ends of a common axis of pictures: for ranges twice as wide as all of them together, else from 0 to the
+    highest."""
     low, high = min(min(picture.low) for picture in pictures), max(max(picture.high) for picture in pictures)
     if pictures[0].kind != "range":
         return min(low, 0.0), high * 1.06 or 1.0
@@ -319,7 +321,7 @@ def _show_picture(side: str, picture: Picture, axis: Span, title: str) -> None:
 
 
 def picture_words(picture: Picture) -> str:
-    """The picture in one sentence."""
+    """A sentence with the true value and the range in the picture."""
     place = max(range(len(picture.truth)), key=picture.truth.__getitem__)
     digits, unit = (3, " %") if picture.unit == "percent" else (4, "")
     ends = {"truth": picture.truth, "low": picture.low, "high": picture.high}
@@ -358,7 +360,7 @@ def _curve_of(figure: Sketch, picture: Picture, colour: str, soft: str) -> None:
 
 
 def _compared(given: dict[str, str], sides: Sides) -> dict[str, str]:
-    """A and B, line by line; below, what an accepted error takes."""
+    """Draw A and B, line by line, and below what an accepted error takes. Returns the settings."""
     prior = int(given["prior"]) if given["prior"] in fields.PRIORS else 10
     first = next(iter(sides.values()))
 
@@ -400,7 +402,7 @@ def _line(title: str, cells: Iterable[str]) -> str:
 
 
 def _size(side: whatif.Setting, promise: Promise | None = None) -> str:
-    """The size of an error, with the words it needs."""
+    """The size of an error as text, with the words that it needs."""
     size = (promise or side.promise).unnamed(whatif.UNNAMED).size_for(side.query)
     code = f"whatif.size.{side.promise.kind}"
     return say(code, size=size) if known(code) else size
@@ -415,7 +417,7 @@ def _people(found: whatif.AtError | None) -> str:
 
 
 def _accepted(given: dict[str, str], first: whatif.Setting) -> str:
-    """The accepted error: that of the first setting, or another one on a ladder around it."""
+    """Draw a slider for the accepted error, and return the error as text; "" for the error of the first setting."""
     promise, query = first.promise.unnamed(whatif.UNNAMED), first.query
     exact = promise.figure_for(query)
     steps = {figure: text_of(figure) for figure in _around(exact, promise.whole)} | {exact: ""}
@@ -435,7 +437,7 @@ def _accepted(given: dict[str, str], first: whatif.Setting) -> str:
 
 
 def _around(exact: Fraction, whole: bool) -> list[Fraction]:
-    """Round figures from a twentieth of an error to twenty times it."""
+    """Round figures from a twentieth of an error to twenty times the error."""
     return [figure for figure in one_two_five(exact / 20, exact * 20) if not whole or figure.denominator == 1]
 
 
@@ -453,7 +455,7 @@ def _wish(given: dict[str, str], first: whatif.Setting) -> Fraction:
 
 
 def _difference(first: whatif.Setting, other: whatif.Setting) -> str:
-    """How the two errors compare, if they have the same kind and relation."""
+    """A sentence on how the two errors compare, or that they cannot be compared because they have different kinds."""
     if not whatif.comparable(first, other) or not first.promise.amount or not other.promise.amount:
         return say("whatif.compare_kinds")
     ratio = float(other.promise.amount / first.promise.amount)
@@ -463,7 +465,8 @@ def _difference(first: whatif.Setting, other: whatif.Setting) -> str:
 
 
 def _delta(sides: Sides) -> None:
-    """What δ does: the same ε and the same error at each δ."""
+    """Draw what δ does: at each δ, how many questions fit at the same ε and the same error, and for how many people δ
+    may fail."""
     first = next(iter(sides.values()))
     deltas = {*DELTAS, *(side.budget.delta for side in sides.values())}
     found = whatif.by_delta(first, first.promise.amount, tuple(sorted(deltas, reverse=True)))
@@ -498,7 +501,7 @@ def _theorem_lines(solved: whatif.Setting, wish: Fraction) -> None:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _theorems(facts: str, spoken: str, _solved_facts: whatif.Setting, _wish: Fraction) -> list[str]:
-    """The theorems for a setting, in words. Cached for all visitors: the key holds public facts only."""
+    """Sentences with the theorems for a setting. All visitors share this cache: its key holds public facts only."""
     return whatif.theorems(_solved_facts, _wish)
 
 
@@ -506,7 +509,8 @@ def _theorems(facts: str, spoken: str, _solved_facts: whatif.Setting, _wish: Fra
 
 
 def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
-    """Every number by hand, the sizes that the question needs, how sure, and who is protected."""
+    """Draw every number by hand, the sizes that the question needs, how sure, and who is protected. Returns the
+    settings."""
     with fields.details(say("whatif.more"), "whatif-more") as drawn:
         if not drawn:
             return given
@@ -541,7 +545,7 @@ def _more(table: dp.Table, given: dict[str, str]) -> dict[str, str]:
 
 
 def _sizes(table: dp.Table, given: dict[str, str]) -> list[str]:
-    """The other public facts that the question needs."""
+    """The names of the other public facts that the question needs."""
     needed, sized = whatif.typed(given["q"]), whatif.sized(given["q"])
     own = given["from"] == "table" and not sized
     names: list[str] = [name for name in ("asks", "options", "features", "lists") if name in needed]
@@ -552,7 +556,7 @@ def _sizes(table: dp.Table, given: dict[str, str]) -> list[str]:
 
 
 def _by_hand(label: str, name: str, text: str, **options: Any) -> None:
-    """A number field. Its number goes into the setting at once, or a sentence says why not."""
+    """Draw a number field. Its number goes into the setting at once, or a sentence says why not."""
     key = fields.number_key(widget(f"by-hand-{name}"))
     st.session_state[key] = local(text)
     options |= {"max_chars": 40, "width": 150, "on_change": _typed, "args": (name, key, label)}
@@ -589,7 +593,7 @@ def _act(table: dp.Table, given: dict[str, str], sides: Sides) -> None:
 
 
 def _others() -> None:
-    """Every other question, with one sentence why it is not here."""
+    """Draw every other question, with one sentence on why this page does not offer it."""
     with fields.details(say("whatif.others"), "whatif-others") as drawn:
         if not drawn:
             return
@@ -617,7 +621,8 @@ Sides = dict[str, whatif.Setting]  # "A" and "B", where they can be solved
 
 
 def show_closer(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
-    """One section, folded, of setting A where it is about one. `unit` is the title of an axis of errors."""
+    """Draw the chosen section, and return the settings. A section about one setting takes the first. `unit` is the
+    title of an axis of errors."""
     with fields.details(say("whatif.see"), "whatif-closer", given["see"] != USUAL["see"]) as opened:
         if not opened:
             return given
@@ -666,7 +671,8 @@ def _odds(given: dict[str, str], sides: Sides) -> str:
 
 
 def _ways(solved: whatif.Setting) -> dict[str, Points]:
-    """Draw a table of how many such questions the allowance holds under each accounting. No points for a chart."""
+    """Draw a table: how many such questions the allowance holds under each accounting. Returns no points, as there is
+    no chart."""
     counts = how_many_fit.how_many(solved.budget.rule(), solved.query.loss())
     rows = []
     for name, count in counts.items():
@@ -681,7 +687,7 @@ def _ways(solved: whatif.Setting) -> dict[str, Points]:
 
 
 def _many(solved: whatif.Setting) -> dict[str, Points]:
-    """The error of each of k answers, by accounting."""
+    """Draw the error of each of k answers, by accounting; return the drawn points by name."""
     rule, lines = solved.budget.rule(), []
     for name, (colour, dash) in _DRAWN.items():
         points = [(float(k), float(error)) for k, error in whatif.along_questions(rule, solved.query, name, MOST_ASKED)]
@@ -694,7 +700,8 @@ def _many(solved: whatif.Setting) -> dict[str, Points]:
 
 
 def _choosing(solved: whatif.Setting) -> dict[str, Points]:
-    """How far the choice may be behind the best: chosen privately, and picked from all T answers."""
+    """Draw how far the choice may be behind the best, if chosen privately and if picked from all T answers; return the
+    drawn points by name."""
     drawn = alternatives.choice_gaps(solved.budget.rule(), solved.query.facts)
     styles = {alternatives.CHOSEN: ("left", "solid"), "basic": ("spent", "dash"), "lecture": ("take", "dot")}
     lines = []
@@ -715,7 +722,8 @@ def _choosing(solved: whatif.Setting) -> dict[str, Points]:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _simulated(facts: str, _query: Median, shape: str) -> tuple[float, list[float], list[float]]:
-    """Two simulated medians. Cached for all visitors, so that the picture stays; the key holds public facts only."""
+    """The true median, and simulated answers of two ways to release it. All visitors share this cache, so that the
+    picture stays; its key holds public facts only."""
     return whatif.two_medians(_query, shape, SIMULATED)
 
 
@@ -747,7 +755,7 @@ def _medians(given: dict[str, str], solved: whatif.Setting) -> tuple[str, dict[s
 
 
 def _median(given: dict[str, str], solved: whatif.Setting) -> Median:
-    """A median at the same ε, of the question's own number column or of the typed range."""
+    """A median question at the same ε, about the question's own number column, or about the typed range."""
     column = str(getattr(solved.query, "column", ""))
     facts, epsilon = solved.query.facts, solved.query.epsilon
     if not isinstance(facts.schema.columns.get(column), dp.Number) or given["from"] == "typed":
@@ -756,7 +764,8 @@ def _median(given: dict[str, str], solved: whatif.Setting) -> Median:
 
 
 def _curves(sides: Sides, unit: str) -> dict[str, Points]:
-    """Error against ε and against people, by formula. A promise of another kind has another axis."""
+    """Draw the error against ε and against people, by formula, and return the drawn points by name. Errors of different
+    kinds are not drawn together."""
     first = next(iter(sides.values()))
     drawn: dict[str, Points] = {}
     axes = {"epsilon": whatif.along_epsilon, "people": whatif.along_people}
@@ -783,7 +792,8 @@ def _curves(sides: Sides, unit: str) -> dict[str, Points]:
 
 
 def _sampled(solved: whatif.Setting) -> dict[str, Points]:
-    """Half of both widths, were these people a random sample, against ε and against people; the crossing is a dot."""
+    """Draw half of both widths, were these people a random sample, against ε and against people; a dot marks the
+    crossing. Returns the drawn points by name."""
     query = both.as_sample(solved.query)
     now = None if query is None else both.both_ranges(query)
     if query is None or now is None:
@@ -821,7 +831,8 @@ WEIGHTS = TrainingSetting(1, 1, 1.0, 2.0, 1.0, 2, 1.0, 1.0, 50)  # half the squa
 
 
 def _lecture(name: str, solved: whatif.Setting) -> dict[str, Points]:
-    """Draw one statement of the lectures as a picture, at the people, ε and δ of the setting."""
+    """Draw one statement of the lectures as a picture, at the people, ε and δ of the setting; return the drawn points
+    by name."""
     people, budget, beta = solved.people, solved.budget, solved.query.beta
     epsilon, delta = float(budget.epsilon), float(budget.delta)
     facts: dict[str, object] = {"people": people}

@@ -26,7 +26,7 @@ MOST_DECIMALS = 12
 
 
 def rounded(value: float, low: float, high: float) -> str:
-    """A figure with a range."""
+    """A figure as text, rounded by its range."""
     step = _place(low, high, _decimals(value, low, high))
     return _print(_exact(value), step, ROUND_HALF_EVEN) if step else plain(value)
 
@@ -39,14 +39,14 @@ def rounded_range(low: float, high: float) -> tuple[str, str]:
 
 
 def bare(value: float) -> str:
-    """A figure without a known error: to three digits, whole from a hundred on."""
+    """A figure without a known error as text: to three digits, whole from a hundred on."""
     if abs(value) >= 100:
         return local(f"{value:,.0f}").replace("-", "−")
     return to_figures(value, 3).replace("-", "−")
 
 
 def limits(query: dp.Query) -> tuple[float, float] | None:
-    """The limits that an axis need not exceed; for days the axis chooses its own."""
+    """The limits that an axis need not exceed; None without limits, and for days, whose axis chooses its own."""
     found = query.limits()
     return None if found is None or isinstance(found[0], str) else (float(found[0]), float(found[1]))
 
@@ -71,13 +71,13 @@ def printed_range(query: dp.Query, low: Any, high: Any, part: str = "") -> tuple
 
 
 def anything(query: dp.Query, interval: Range) -> tuple[str, str]:
-    """The ends of everything that is possible, for a figure that says nothing."""
+    """The ends of everything that is possible as text, for a figure that says nothing."""
     least, most = query.limits() or interval
     return printed_range(query, min(least, interval[0]), max(most, interval[1]))
 
 
 def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
-    """A figure as it is shown."""
+    """A figure as text, rounded by its range if there is one."""
     if interval is None:
         text = day(value) if isinstance(value, str) else plain(value)
         return ungrouped(text) if _in_years(query, part) else text
@@ -85,7 +85,7 @@ def printed(query: dp.Query, value: Any, interval: Any, part: str = "") -> str:
 
 
 def figure(answer: dp.Answer, part: str) -> str:
-    """One of several figures, or that it says nothing."""
+    """One of several figures of an answer as text, or words that it says nothing."""
     interval = answer.interval[part] if answer.interval else None
     if answer.query.mute(interval, part):
         return say("answer.nothing")
@@ -93,7 +93,8 @@ def figure(answer: dp.Answer, part: str) -> str:
 
 
 def pictured(query: dp.Query, given: dict[str, Any], intervals: Any) -> tuple[Any, Any]:
-    """The parts of an answer as a picture shows them: None where there is no figure to show."""
+    """The values and ranges of an answer's parts as a picture shows them. The value of a part that says nothing is
+    None."""
     values: dict[str, Any] = {}
     ranges: dict[str, Range] = {}
     for part, value in given.items():
@@ -107,7 +108,8 @@ def pictured(query: dp.Query, given: dict[str, Any], intervals: Any) -> tuple[An
 
 
 def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None) -> tuple[Any, Any]:
-    """The parts of an answer under names in the reader's language. Stored names stay as they are."""
+    """The values and ranges of an answer's parts under names in the reader's language. The answer keeps the stored
+    names."""
     names = query.shown()
 
     def renamed(part: dict[str, Any] | None) -> Any:
@@ -117,7 +119,8 @@ def shown(query: dp.Query, values: dict[str, Any], ranges: dict[str, Any] | None
 
 
 def printable(value: Any) -> Any:
-    """Exact values as the numbers that are printed. A range is rounded outwards when it is printed."""
+    """An exact value, or a collection of them, as numbers to print. Ranges are rounded outwards only when they are
+    printed."""
     if isinstance(value, dict):
         return {label: printable(part) for label, part in value.items()}
     if isinstance(value, tuple):
@@ -143,7 +146,8 @@ def _texts(query: dp.Query, value: Any, low: Any, high: Any, part: str) -> tuple
 
 
 def _end(value: Fraction, rounding: str) -> str:
-    """A figure as text with all its decimals, not rounded to its range: with three, a range could end before it."""
+    """The end of a range as text, with all its decimals and not rounded to its range: rounded to three decimals, a
+    range could end before this end."""
     exact = _exact(value)
     step = Decimal(1).scaleb(-min(_decimals(value), MOST_DECIMALS))
     return plain(value) if step == 1 else _print(exact, step, rounding)
@@ -172,7 +176,7 @@ def _exact(value: Any) -> Decimal:
 
 
 def _decimals(*values: Any) -> int:
-    """How many decimals these figures have at most."""
+    """The largest number of decimals that any of these figures has."""
     return max(0, *(-int(_exact(value).normalize().as_tuple().exponent) for value in values))
 
 

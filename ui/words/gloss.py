@@ -21,12 +21,12 @@ WORDS = (
 
 
 def text(plain: str) -> Html:
-    """Plain text as HTML, its words marked."""
+    """Plain text as HTML, with the words of the glossary marked."""
     return Html(html(escape(plain)))
 
 
 def html(safe: str) -> str:
-    """The same for HTML: marks each word where it first occurs, outside of tags, links and headings."""
+    """HTML with each word of the glossary marked where it first occurs, outside of tags, links and headings."""
     if "glossary" not in MEANT[current()]:
         return safe
     pattern, names = _pattern(current())
@@ -50,7 +50,8 @@ def word(name: str, shown: str, escaped: bool = False) -> str:
 
 @cache
 def _pattern(lang: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """One pattern for all words. It matches tags and protected text first, then longer wordings before shorter ones."""
+    """One pattern for all words, and the word of each group in the pattern. It matches tags and protected text first,
+    then longer wordings before shorter ones."""
     seen = [(word, CATALOGUES[lang][f"gloss.{word}.seen"]) for word in WORDS if known(f"gloss.{word}.seen")]
     ways = sorted(((way, name) for name, several in seen for way in several.split("|")), key=lambda pair: -len(pair[0]))
     names = {f"w{place}": name for place, (_, name) in enumerate(ways)}
@@ -64,7 +65,7 @@ def _way(way: str) -> str:
 
 
 def in_order() -> list[str]:
-    """All words in dictionary order: č after c, not after z."""
+    """The keys of all words in dictionary order: č after c, not after z."""
     return sorted(WORDS, key=lambda name: unicodedata.normalize("NFKD", say(f"gloss.{name}")).casefold())
 
 
@@ -73,5 +74,5 @@ def escaped(code: str) -> str:
 
 
 def entry(name: str) -> str:
-    """A word and its definition, for a list of them."""
+    """HTML with a word and its definition, for a list of them."""
     return f"<div><dt>{escaped(f'gloss.{name}')}</dt><dd>{escaped(f'gloss.{name}.means')}</dd></div>"

@@ -13,18 +13,18 @@ def html_lines(text: str) -> str:
 
 
 def p(text: str, kind: str = "", role: str = "") -> str:
-    """A paragraph of plain text."""
+    """HTML with a paragraph of plain text."""
     marks = (f' class="{kind}"' if kind else "") + (f' role="{role}"' if role else "")
     return f"<p{marks}>{html(text)}</p>"
 
 
 def first_names(names: Sequence[str], most: int) -> str:
-    """The first few names, and a mark that there are more."""
+    """The first few names as text, and a sign if there are more."""
     return ", ".join(called(name) for name in names[:most]) + (", …" if len(names) > most else "")
 
 
 def few_names(names: Sequence[str], most: int = 5) -> Sequence[str] | str:
-    """The names, or the first few and how many more there are."""
+    """The names or, of many, a text with the first few and how many more there are."""
     return names if len(names) <= most + 1 else say("data.list", labels=list(names[:most]), more=len(names) - most)
 
 
@@ -46,7 +46,7 @@ def bullets(lines: Iterable[str], kind: str = "") -> str:
 
 
 def link(address: str, words: str, kind: str = "", title: str = "") -> Html:
-    """A link within the app; `address` is escaped already, as `nav.address` gives it."""
+    """HTML with a link within the app; `address` is escaped already, as `nav.address` gives it."""
     mark = (f' class="{kind}"' if kind else "") + (f' title="{escape(title)}"' if title else "")
     return Html(f'<a{mark} href="{address}" target="_self">{escape(words)}</a>')
 
@@ -59,7 +59,8 @@ def html_table(
     scroll: str = "scroll",
     region: str = "",
 ) -> str:
-    """A table that scrolls on its own, and may be named as a `region`. Columns after the first `words` hold numbers."""
+    """HTML with a table that scrolls on its own, and may be named as a `region`. Columns after the first `words`
+    columns hold numbers."""
     marks = ["" if place < words else ' class="number"' for place in range(len(heads))]
     head = "".join(f"<th{mark}>{html(title)}</th>" for title, mark in zip(heads, marks, strict=True))
     body = ""

@@ -35,12 +35,13 @@ def board(answer: dp.Answer) -> str:
 
 
 def verdict(answer: dp.Answer) -> str:
-    """For a first look bought for a model: whether the model beats guessing."""
+    """For a first look bought for a model, a sentence on whether the model beats guessing; else empty."""
     return _of_look(answer)[1]
 
 
 def model_of(answer: dp.Answer) -> Shapes | None:
-    """The model that a first look was bought for. If its target is a list, the model predicts the usual yes."""
+    """The model that a first look was bought for; None if it was bought for none. If the model's target is a list, it
+    predicts the usual yes."""
     query, look = answer.query, answer.value
     if not query.predicts or not isinstance(look, LookWithModels):
         return None
@@ -63,7 +64,8 @@ def _of_look(answer: dp.Answer) -> tuple[str, str]:
 
 
 def short(model: Shapes) -> str:
-    """“Whether diabetes is yes, from 14 columns: right for about 97 of 100 people; always guessing …”"""
+    """A model in a sentence: “Whether diabetes is yes, from 14 columns: right for about 97 of 100 people; always
+    guessing …”"""
     facts = {"target": model.target, "columns": len(model.columns)}
     if not model.listed:
         off, blank = model.off()
@@ -72,7 +74,7 @@ def short(model: Shapes) -> str:
 
 
 def score(model: Shapes) -> str:
-    """How good a model is, beside guessing the same for everybody."""
+    """A sentence: how good a model is, beside guessing the same for everybody."""
     if not model.listed:
         off, blank = model.off()
         return say("shapes_page.off", off=bare(off), blank=bare(blank), target=model.target)
@@ -88,7 +90,7 @@ def _right(model: Shapes) -> dict[str, object]:
 
 
 def judged(model: Shapes) -> str:
-    """Whether it is better than guessing."""
+    """A sentence: whether a model is better than guessing."""
     if model.blank:
         return say("shapes_page.blank")
     if model.listed:
@@ -104,14 +106,15 @@ def judged(model: Shapes) -> str:
 
 
 def side(model: Shapes) -> str:
-    """The more frequent side in a word or two."""
+    """The more frequent side of a model's target in a word or two."""
     if len(model.usual) > NAMED and model.usual != model.yes:
         return say("shapes_page.not", yes=list(model.yes))
     return ", ".join(called(label) for label in model.usual)
 
 
 def measured(answer: dp.Answer, checks: Sequence[dp.Answer]) -> str:
-    """The quality of a trained model by its newest check, or that nobody has measured it."""
+    """The quality of a trained model by its newest check, or words that nobody has measured it; empty if the answer is
+    no such model."""
     query = answer.query
     if query.goal is None or answer.path is None or not isinstance(query, OfGradients):
         return ""
@@ -122,8 +125,8 @@ def measured(answer: dp.Answer, checks: Sequence[dp.Answer]) -> str:
 
 
 def checked(answer: dp.Answer) -> str:
-    """The first of a model's figures, how often it is right or how far off it is, with its range; of a share of right
-    guesses, what always guessing the same gives."""
+    """The first figure of a model's check in words, with its range: how often the model is right, or how far off it is.
+    For a share of right guesses, also what always guessing the same gives."""
     query: Any = answer.query
     first = next(iter(answer.value))
     low, high = printed_range(query, answer.interval[first][0], answer.interval[first][1], first)

@@ -24,7 +24,8 @@ LISTED = 3  # figures that a headline names
 
 
 def edges(answer: dp.Answer) -> str:
-    """For the parts that the headline names, and the largest: what else those at an end of a declared range hold."""
+    """Sentences about the parts that the headline names, and the largest part: what else a part at an end of a declared
+    range holds. Empty if no such part is at an end."""
     query, value = answer.query, answer.value
     if not isinstance(value, dict | str) or query.named_by() is None:
         return ""
@@ -58,7 +59,7 @@ def _named(answer: dp.Answer, state: str) -> list[str]:
 
 
 def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
-    """The informative figures that a headline lists."""
+    """The parts that a headline lists, of those that say something."""
     return telling if len(telling) <= LISTED else query.headline_parts(telling)[:LISTED]
 
 
@@ -66,7 +67,8 @@ def listed_edges(query: dp.Query, telling: list[str]) -> list[str]:
 
 
 def not_kept(answer: dp.Answer, follows: Collection[str] = ()) -> str:
-    """What a table fitted to counts does not keep; else empty. `follows`: columns with values from another answer."""
+    """A sentence on what a table fitted to counts does not keep; else empty. `follows`: columns with values from
+    another answer."""
     if answer.query.makes_rows != "fitted" or not isinstance(answer.value, Look):
         return ""
     kept = KeptTogether(answer.value)
@@ -85,7 +87,7 @@ def _threes(kept: KeptTogether) -> str:
 
 
 def threes(kept: KeptTogether) -> str:
-    """What was measured of three columns together; empty if there are only two."""
+    """A sentence on what was measured of three columns together; empty if there are only two columns."""
     if not kept.all_threes:
         return ""
     if kept.threes == kept.all_threes:
@@ -97,7 +99,7 @@ def threes(kept: KeptTogether) -> str:
 
 
 def density_unit(query: Density, shares: bool = False) -> str:
-    """“% of people per 500 of income”: the unit of the heights."""
+    """The unit of a curve's heights, such as “% of people per 500 of income”."""
     _, steps = curves.scale_of(query)
     share = shares or query.people is not None
     kind = "share" if share else "people" if query.facts.unit.id_column is None else "rows"
@@ -106,13 +108,13 @@ def density_unit(query: Density, shares: bool = False) -> str:
 
 
 def density_reach(query: Density) -> tuple[Fraction, Fraction]:
-    """The half-widths for the whole curve and for one point, in that unit."""
+    """The half-widths of the band for the whole curve and for one point, in the unit of the drawn heights."""
     promise, factor = query.promise(), Fraction(curves.scale_of(query)[0])
     return promise.alpha * factor, promise.pointwise * factor
 
 
 def density_headline(query: Density, value: dict[str, float]) -> str:
-    """Where it is highest, unless a flat one fits the band."""
+    """A sentence: where the curve is highest, or that a flat curve fits the band."""
     heights, alpha = curves.heights(query, value), float(query.promise().alpha)
     if heights.max() - heights.min() <= 2 * alpha:
         return say("answer.density_flat")
@@ -120,7 +122,7 @@ def density_headline(query: Density, value: dict[str, float]) -> str:
 
 
 def density_top(query: Density, heights: Floats) -> str:
-    """The grid point with the greatest height, rounded to the bandwidth."""
+    """The grid point with the greatest height as text, rounded to the bandwidth."""
     places = np.unravel_index(int(heights.argmax()), heights.shape)
     places_shown = []
     for grid, place, width in zip(query.grids(), places, query.widths, strict=True):
@@ -134,7 +136,7 @@ def density_top(query: Density, heights: Floats) -> str:
 
 
 def halfway_words(answer: dp.Answer) -> tuple[str, str, str] | None:
-    """The value that half of the rows are at or below, and its range; only if the curve shows it."""
+    """As text, the value that half of the rows are at or below, and its range; None if the curve does not show it."""
     names = list(answer.value)
     lows, highs = zip(*(answer.interval[name] for name in names), strict=True)
     found = halfway([answer.value[name] for name in names], lows, highs)

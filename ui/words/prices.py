@@ -1,4 +1,4 @@
-"""Prices as a person reads them beside the meter: they equal what the meter moves by."""
+"""Prices as a person reads them beside the meter. Each is the change of the meter."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from dpengine.core.printed import percent_taken
 
 
 def takes(table: dp.Table, share: Fraction) -> str:
-    """What a question takes of the allowance now."""
+    """The part of the allowance that a question takes now, as text."""
     return percent_taken(1 - table.meter().used, share)
 
 
 def took_in_all(table: dp.Table, entry: dp.Entry | None) -> str:
-    """What a click took: a charge, with the checks that were bought before it."""
+    """The part of the allowance that a click took, as text: a charge, with the checks that were bought before the
+    charge."""
     if entry is None:
         return ""
     entries = [*table.checks_before(entry), entry]
@@ -22,5 +23,5 @@ def took_in_all(table: dp.Table, entry: dp.Entry | None) -> str:
 
 
 def took(table: dp.Table, entry: dp.Entry | None) -> str:
-    """What a charge took, when it was made."""
+    """The part of the allowance that a charge took when it was made, as text."""
     return "" if entry is None else percent_taken(table.left_before(entry), table.took(entry))

@@ -24,7 +24,7 @@ _AXES: dict[AnswerKind, str] = {"check": "check_model.axis", "model": "train_pag
 
 
 def axis(query: dp.Query) -> str:
-    """What an axis of answers measures: people, percent, or the column itself."""
+    """The title of an axis of answers: people, percent, or the column itself."""
     unit = query.unit  # works out the promise: once
     if unit == "percent":
         return say("chart.percent")
@@ -50,7 +50,7 @@ def from_zero(query: dp.Query) -> bool:
 
 
 def headline(answer: dp.Answer) -> str:
-    """The finding in a few words."""
+    """The finding of an answer in a few words."""
     if title := answer.query.finding_of(answer.value, answer.interval, answer.raw):
         return title
     state, kind = answer.query.state(answer.value, answer.interval), answer.query.answer_kind
@@ -63,7 +63,8 @@ def headline(answer: dp.Answer) -> str:
 
 
 def cut_rows(answer: dp.Answer) -> str:
-    """If only some rows of each person count: on which side of the answer the truth over all rows lies."""
+    """If only some rows of each person count, a sentence on which side of the answer the truth over all rows lies; else
+    empty."""
     query = answer.query
     if (most := query.most_rows) is None:
         return ""
@@ -145,13 +146,14 @@ _HEADLINES: dict[AnswerKind, Callable[[dp.Answer, str], str]] = {
 
 
 def names_of(answer: dp.Answer, words: Callable[[dp.Query, str], str] | None = None) -> str:
-    """The drawn names in the reader's language, or in these `words`."""
+    """The drawn names as one text, in the reader's language or, with `words`, as this function gives them."""
     drawn = list(answer.value) if isinstance(answer.value, dict) else [answer.value]
     return ", ".join((words or named)(answer.query, name) for name in drawn)
 
 
 def _explained(query: dp.Query, part: str) -> str:
-    """A name with its meaning: “other” alone would read as “something else”, and a value called “no” as the answer."""
+    """The name of a part with its meaning: “other” alone would read as “something else”, and a value called “no” as the
+    answer."""
     name, why = named(query, part), query.unlisted(part)
     return say(f"answer.unlisted.{why}", name=name) if why else _quoted(name)
 
@@ -161,7 +163,7 @@ def _quoted(name: str) -> str:  # so that it is not read as a word of the senten
 
 
 def finding(answer: dp.Answer, state: str) -> str:
-    """A headline for several figures: all that say something, if they are few, else which is the largest."""
+    """A headline for several figures: all that say something, if they are few, else which figure is the largest."""
     query, names = answer.query, answer.query.shown()
     ranges = answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
@@ -176,8 +178,9 @@ def finding(answer: dp.Answer, state: str) -> str:
 
 
 def _largest(answer: dp.Answer, telling: list[str]) -> str:
-    """Which of several is the largest. A bar at an end of a declared range may hold everything beyond it, so it is
-    never called the largest: the largest between the ends is, beside the bars at the ends."""
+    """A headline: which of several figures is the largest. A bar at an end of a declared range may hold everything
+    beyond that end, so such a bar is never called the largest: the headline names the largest between the ends, and the
+    bars at the ends beside it."""
     query = answer.query
     first = leaders({part: answer.interval[part] for part in telling})
     ends, inner = [part for part in first if at_end(query, part)], [part for part in telling if not at_end(query, part)]
@@ -198,7 +201,7 @@ def _largest(answer: dp.Answer, telling: list[str]) -> str:
 
 
 def _spanned(answer: dp.Answer, parts: list[str]) -> dict[str, str]:
-    """The range in which all of these parts lie, in words."""
+    """The ends of the range in which all of these parts lie, as facts for a sentence."""
     ends = sorted(end for part in parts for end in answer.interval[part])
     low, high = printed_range(answer.query, ends[0], ends[-1])
     return {"low": low, "high": _counted(answer.query, high)}
@@ -215,8 +218,8 @@ def _part(answer: dp.Answer, part: str, name: str) -> str:
 
 
 def _ahead(answer: dp.Answer, first: list[str]) -> str:
-    """If many may be the largest: the one with the largest figure and its range, and some that may be as large. If
-    there are few, all are named: “1 other” would read like a group's name."""
+    """A sentence if several may be the largest: the one with the largest figure and its range, and those that may be as
+    large. A few are all named, of many only some: “1 other” would read like a group's name."""
     query = answer.query
     top, *rest = sorted(first, key=lambda part: answer.value[part], reverse=True)
     names = [_explained(query, part) for part in (rest if len(rest) <= NAMED else rest[:LISTED])]
@@ -230,7 +233,8 @@ def _ahead(answer: dp.Answer, first: list[str]) -> str:
 
 
 def range_words(answer: dp.Answer) -> str:
-    """How far the truth may be, in the promise's own kind; and, for a random sample, among all such people."""
+    """Sentences: how far the truth may be, in the promise's own kind; and, for a random sample, what holds for the
+    larger group."""
     words = _RANGES.get(answer.query.answer_kind, _figures_range)(answer)
     if not answer.beyond:
         return words
@@ -240,7 +244,8 @@ def range_words(answer: dp.Answer) -> str:
 
 
 def beyond_words(answer: dp.Answer) -> str:
-    """What the answer of a random sample says about the larger group, beside the table; or why it says nothing."""
+    """A sentence: what the answer of a random sample says about the larger group, beside the table; or why it says
+    nothing."""
     query, found = answer.query, answer.population
     if found is None:
         secret = not query.speaks_of_all and query.of_known_people and query.facts.people is None
@@ -266,7 +271,7 @@ def beyond_words(answer: dp.Answer) -> str:
 
 
 def beyond_printed(ends: tuple[Any, Any]) -> tuple[str, str]:
-    """A range for all such people as it is shown: shares and averages, rounded outwards."""
+    """The ends of a range for the larger group as text: shares and averages, rounded outwards."""
     low, high = ends
     return (day(low), day(high)) if isinstance(low, str) else rounded_range(low, high)
 
@@ -323,14 +328,14 @@ def _board_range(answer: dp.Answer) -> str:
 
 
 def released_words(answer: dp.Answer) -> str:
-    """For names: what is released, and what is not."""
+    """A sentence for an answer of names: what is released, and what is not."""
     if isinstance(answer.value, str):
         return say("answer.label_only")
     return say("answer.labels_only" if answer.query.names_ordered else "answer.names_only")
 
 
 def _label_range(answer: dp.Answer) -> str:
-    """How far another may be ahead of the names that were drawn."""
+    """Sentences: how far another name may be ahead of the names that were drawn."""
     several = isinstance(answer.value, dict)
     words = answer.promise.drawn(answer.query, several)
     state = answer.query.state(answer.value, answer.interval)
@@ -345,7 +350,7 @@ def _label_range(answer: dp.Answer) -> str:
 
 
 def _unlisted(answer: dp.Answer, first: str) -> str:
-    """If the first part is not on the list: what that means, and how to fix the list."""
+    """A sentence if the first part is not on the list: what that means, and how to fix the list; else empty."""
     why = answer.query.unlisted(first)
     named = answer.query.shown().get(first, first)
     column = answer.query.answer_column or str(answer.query.by)
@@ -366,7 +371,8 @@ _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
 
 
 def _each(answer: dp.Answer) -> str:
-    """The error of each of several figures, how many say nothing, and whether the largest is not on the list."""
+    """Sentences: the error of each of several figures, how many say nothing, and whether the largest is not on the
+    list."""
     query, promise, of = answer.query, answer.promise, len(answer.interval)
     words = promise.each(query, of) if of else ""
     if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
@@ -387,7 +393,7 @@ def as_one(reading: Reading) -> dp.Answer:
 
 
 def in_short(answer: dp.Answer) -> str:
-    """One cell of a table: the answer with its range."""
+    """An answer with its range, for one cell of a table."""
     if isinstance(answer.value, dict) or not isinstance(answer.interval, tuple):
         return headline(answer)
     if answer.query.mute(answer.interval):

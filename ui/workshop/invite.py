@@ -31,7 +31,7 @@ _ANYWHERE = ("192.0.2.1", 9)  # an address reserved for documentation: a datagra
 
 
 def own_address() -> str:
-    """This machine's address on the network; its loopback address without a network."""
+    """This machine's address on the network; its loopback address if there is no network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_ANYWHERE)
@@ -51,9 +51,9 @@ def free(host: str, port: int) -> bool:
 
 
 def command(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
-    """Streamlit, with `more` options, on all of this machine's addresses. ui/shell/gate.py decides which origins it
-    answers: the one in ORIGIN, and those at which a connection really arrives. No other site can point its own name at
-    it."""
+    """The command that starts Streamlit, with `more` options, on all of this machine's addresses. ui/shell/gate.py
+    decides which origins it answers: the one in ORIGIN, and those at which a connection really arrives. No other site
+    can point its own name at this machine."""
     run = [sys.executable, "-m", "streamlit", "run", "app.py"]
     where = ["--server.address=0.0.0.0", f"--server.port={port}", f"--browser.serverAddress={host}"]
     quiet = ["--server.headless=true", "--server.maxUploadSize=1", "--logger.hideWelcomeMessage=true"]
@@ -61,7 +61,7 @@ def command(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
 
 
 def invitation(address: str, code: str) -> str:
-    """The printed text. The code is for the instructor only, so it is not in the QR code."""
+    """The text to print. The code is for the instructor only, so it is not in the QR code."""
     picture = segno.make(f"{address}/wall", micro=False)
     lines = [say("workshop.started"), "", _drawn(picture), say("workshop.go", address=f"{address}/wall")]
     lines.append(say("workshop.told_code", code=code))
@@ -71,7 +71,7 @@ def invitation(address: str, code: str) -> str:
 
 
 def _drawn(picture: segno.QRCode) -> str:
-    """Two rows of the code in one line of text, dark on light in any terminal."""
+    """The QR code as text: two of its rows in one line, dark on light in any terminal."""
     rows = [list(row) for row in picture.matrix_iter(border=2)]
     rows += [[0] * len(rows[0])] * (len(rows) % 2)
     blocks = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}  # light is drawn, dark is left blank
@@ -81,7 +81,8 @@ def _drawn(picture: segno.QRCode) -> str:
 
 
 def main(given: list[str] | None = None) -> int:
-    """Print the invitation and start the app. Options for the address are Streamlit's; others are passed on to it."""
+    """Print the invitation and start the app; return the exit status. Options for the address are Streamlit's, and all
+    others are passed on to Streamlit."""
     parser = argparse.ArgumentParser(prog="allowance workshop", allow_abbrev=False)
     addresses = ("--address", "--server.address", "--browser.serverAddress")
     parser.add_argument(*addresses, dest="address", help="the address others reach this machine at")

@@ -48,13 +48,13 @@ _BARS = 40
 
 
 def width(dots: Sequence[Dot]) -> float:
-    """Half of a typical interval."""
+    """Half of the width of a typical interval."""
     return median((dot.high - dot.low) / 2 for dot in dots) or 1.0
 
 
 @lru_cache(maxsize=64)
 def wall(dots: tuple[Dot, ...], truth: float | None, title: str, lang: str) -> str:
-    """The cache key includes `lang`."""
+    """HTML with all answers and their intervals on one axis. Cached; the key includes `lang`."""
     half = width(dots)
     middle = fmean(dot.value for dot in dots)
     mean = rounded(middle, middle - half, middle + half)
@@ -118,7 +118,7 @@ def yours(number: int) -> str:
 
 @lru_cache(maxsize=64)
 def simulated(values: tuple[float, ...], held: int, truth: float, half: float, title: str, lang: str) -> str:
-    """A thousand simulated answers, as bars."""
+    """HTML: a thousand simulated answers as bars. Cached; the key includes `lang`."""
     ordered = sorted(values)
     low, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.025, 0.975))
     axis = Axis(min(truth, low) - half, max(truth, high) + half, 0, 100, days=False)
@@ -152,12 +152,12 @@ USUAL = ("car", "0.1")
 
 
 def clean(question: Any, epsilon: Any) -> tuple[str, str]:
-    """The question in an address; anything else is the default."""
+    """The question and the ε in an address; the default for anything else."""
     return question if question in QUESTIONS else USUAL[0], epsilon if epsilon in EPSILONS else USUAL[1]
 
 
 def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
-    """The viewer's own table, with their practice budget, and the question."""
+    """The table with the viewer's own practice budget, and the question."""
     name, key, given = QUESTIONS[question]
     table = open_table(name)
     return table, table.query(key, epsilon=epsilon, **given, noise="")
@@ -165,7 +165,7 @@ def query_of(question: str, epsilon: str) -> tuple[dp.Table, dp.Query]:
 
 @lru_cache(maxsize=64)
 def promised_of(question: str, epsilon: str, lang: str) -> tuple[str, str]:
-    """The axis title, and how many of 100 intervals are promised to hold. Cached by `lang` too."""
+    """The title of the axis, and how many of 100 intervals are promised to hold. Cached; the key includes `lang`."""
     query = query_of(question, epsilon)[1]
     return axis(query), chance(query.beta)
 
@@ -184,14 +184,14 @@ def read(request: str) -> Dot | str:
 
 @lru_cache(maxsize=64)
 def true_value(question: str) -> float:
-    """The true answer, from the bundled file. Cached for all visitors."""
+    """The true answer, from the bundled file. All visitors share this cache."""
     here()
     return figure(truth.of(query_of(question, "1")[1]))
 
 
 @lru_cache(maxsize=64)
 def thousand(question: str, epsilon: str) -> tuple[tuple[float, ...], int, float]:
-    """Simulated: the answers, how many of their intervals hold the truth, and half of a typical interval. The
+    """Simulated answers: their values, how many of their intervals hold the truth, and half of a typical interval. The
     instructor's switch draws them; later viewers find them cached."""
     here()
     answers = truth.simulated(query_of(question, epsilon)[1], MANY)
@@ -319,7 +319,8 @@ def show() -> None:
 
 
 def _own(posed: WallQuestion, name: str) -> bool:
-    """Is the viewer's own answer on the page, or certain not to come?"""
+    """Draw the viewer's own answer, or the button that asks. True if the answer is on the page, or certain not to
+    come."""
     table, query = query_of(posed.question, posed.epsilon)
     request = here().asked(name)
     if request is None:
@@ -349,7 +350,8 @@ def _own(posed: WallQuestion, name: str) -> bool:
 
 
 def _ask(table: dp.Table, query: dp.Query, name: str, turn: int) -> None:
-    """The ask button. The participant's request id for this turn stays the same, so further clicks ask nothing."""
+    """Ask the question, for a click on the button. The participant's request id for this turn stays the same, so
+    further clicks ask nothing."""
     try:
         request = here().asks(name, turn)
         table.submit(query, request_id=request)
@@ -379,7 +381,7 @@ def _live(turn: int, number: int, name: str, answered: bool) -> None:
 
 
 def everybody(seen: Snapshot, name: str) -> str:
-    """The picture and its sentences, for one viewer."""
+    """HTML with everybody's answers and their sentences, as one viewer sees them."""
     posed = seen.posed
     assert posed is not None
     lang = language.get()

@@ -18,7 +18,7 @@ from ui.shell.frame import page_head, paragraph
 
 
 def warm() -> None:
-    """Load the sample tables, and ask each a question, before thirty people do it at once."""
+    """Load the sample tables, and ask each a question, before thirty people do that at once; in a workshop only."""
     if workshop_state.on():
         threading.Thread(target=_bring, daemon=True, name="warm").start()
 
@@ -34,14 +34,14 @@ def _bring() -> None:
 
 
 def banner() -> None:
-    """On every page, before everything else."""
+    """Draw the banner of a workshop. It stands on every page, before everything else."""
     if workshop_state.on():
         html = f"<b>{escape(say('workshop.banner'))}</b> {escape(say('workshop.banner_means'))}"
         st.html(f'<div class="workshop" role="note">{html}</div>')
 
 
 def instead_of_data() -> None:
-    """The link to add a table, for people who may; in a workshop, the link to the wall."""
+    """Draw the link that adds a table, for people who may do that; in a workshop, the link to the wall."""
     if workshop_state.on():
         st.page_link(nav.page("wall"), label=say("workshop.wall_link"))
     elif state.may("add_table"):
@@ -49,7 +49,8 @@ def instead_of_data() -> None:
 
 
 def refuse_data() -> None:
-    """Say that a workshop adds no tables; the workspace refuses them too. The existing ones can be opened."""
+    """In a workshop, say that no tables are added, and stop the page; the workspace refuses new tables too. Existing
+    tables can be opened."""
     if workshop_state.on() and not st.query_params.get("table"):
         page_head(say("page.data"), say("workshop.no_tables"))
         instead_of_data()

@@ -133,8 +133,9 @@ class ClientTable:
         return _exact(self.client.call("POST", "preview", self._question(key, parameters)))
 
     def read(self, text: str) -> Reply:
-        """The question that a text means, such as “median age of smokers”: its `key`, `parameters` and `sentence`. Ask
-        it with `ask(read.key, **read.parameters)`. An unclear text is refused, with `readings`. Spends nothing."""
+        """The question that a text means, such as “median age of smokers”, as `key`, `parameters` and `sentence`. To
+        ask this question, call `ask(read.key, **read.parameters)`. An unclear text is refused, with `readings`. Spends
+        nothing."""
         return self.client.call("POST", "read", {"table": self.name, "text": text})
 
     def recall(self, key: str, /, **parameters: Json) -> list[Reply]:
@@ -143,9 +144,9 @@ class ClientTable:
         return [Reply(answer) for answer in answers]
 
     def ask(self, key: str, /, request_id: str | None = None, anyway: bool = False, **parameters: Json) -> Reply:
-        """Ask and wait for the answer. The same request id always has the same answer; without one the answer is a new,
-        paid draw. Unchecked columns are checked first. If a check doubts one, the question is refused with the possible
-        fixes in `ways`; with `anyway` it is then asked only of the cells that fit."""
+        """Ask and wait for the answer. The same request id always has the same answer; without a request id the answer
+        is a new, paid draw. Unchecked columns are checked first. If a check doubts a column, the question is refused
+        with the possible fixes in `ways`; with `anyway` the question is then asked only of the cells that fit."""
         question = self._question(key, parameters) | ({"anyway": True} if anyway else {})
         return Reply(self._asked("ask", question, request_id)["answer"])
 

@@ -153,7 +153,7 @@ class Table:
 
     @property
     def budget(self) -> BudgetRecord:
-        """The budget with its present cap: an owner may have raised it since."""
+        """The budget's record with its present cap, which an owner may have raised since the table was opened."""
         return self._budget if self.practice else self._workspace.ledger.budget(self._budget.id)
 
     @property
@@ -252,8 +252,8 @@ class Table:
         )
 
     def checks_for(self, queries: Sequence[AnyQuery]) -> list[AnyQuery]:
-        """The checks that these questions would buy first: whether ids repeat, then their columns. From public facts
-        and released figures."""
+        """The checks that these questions would buy first: the check of ids, then the check of their columns. From
+        public facts and released figures."""
         if not any(query.gated or query.to_check() for query in queries):
             return []
         wanted = frozenset[str]().union(*(query.to_check() for query in queries))
@@ -633,7 +633,7 @@ class Table:
         return self.session(request)
 
     def session(self, request_id: str) -> Session:
-        """A paid session of this table in its present state; refused if there is none with this id."""
+        """A paid session of this table in its present state; refused if no session has this request id."""
         return paid_answers.paid_session(self._asker, request_id)
 
     def published(self, answer: Answer) -> Published:
@@ -708,7 +708,7 @@ class Table:
         return far_off(paid_answers.answers_of_kinds(self._asker, kinds(), MOST_ASKED), self.facts.about)
 
     def correct_people(self, people: int) -> Table:
-        """Declare another number of people, where it is secret. Free: no row is read, no answer changes."""
+        """Declare another number of people, if that number is secret. Free: no row is read, no answer changes."""
         record = self._workspace.correct_people(self.name, people, self.actor)
         return type(self)(self._workspace, record, self._budget, self.actor)
 
@@ -762,7 +762,7 @@ class Table:
         return promised(((one.epsilon, one.delta, self.facts.relation), (two.epsilon, two.delta, other.facts.relation)))
 
     def figures(self, entry: Entry, parts: Collection[str] | None = None, beta: Fraction = BETA) -> list[Comparable]:
-        """The figures of a paid answer, or of some of its parts. Their ranges and those of all other figures of the
+        """The figures of a paid answer, or of some of its `parts`. The ranges of these and of all other figures of the
         budget hold together, except with probability `beta`. Free."""
         answer = None if entry.outcome is None else self._workspace.answer_of(entry)
         if answer is None or answer.query.card.answer == "session":

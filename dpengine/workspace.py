@@ -429,14 +429,15 @@ class Workspace:
     # What an owner does
 
     def seal(self, name: str, actor: str = OWNER) -> Act:
-        """Accept no more questions to this table, nor to its content under another name, for good. Its answers stay."""
+        """Accept no more questions to this table, nor to the same content under another name, for good. Answers already
+        given stay."""
         own = self._declared(name)
         with self._registry.transaction() as rows:  # nobody adds the same content meanwhile
             self._seal(rows, name, actor)
             return self.ledger.close_table("seal", own.budget, name, actor)
 
     def forget(self, name: str, actor: str = OWNER) -> Act:
-        """Delete a table's rows from disk, for good. The ledger, its answers and the fingerprint stay."""
+        """Delete a table's rows from disk, for good. The ledger, the answers in it and the fingerprint stay."""
         record = self._declared(name)
         act = self.ledger.close_table("forget", record.budget, name, actor)
         self._registry.forget_drafts("name", name)
@@ -616,8 +617,8 @@ class Workspace:
         return people
 
     def refuse_unit(self, record: Record, unit: Unit) -> None:
-        """Refuse a unit unless it protects the table more than now. Refuse also if its column is missing in another
-        table on the budget that would be protected too. From public facts."""
+        """Refuse a unit unless it protects the table more than now. Refuse also if another table on the budget, which
+        would be protected too, lacks the unit's id column. From public facts."""
         if record.practice:
             raise AllowanceError("act.practice")
         self._refuse_closed(record)
@@ -955,8 +956,8 @@ class Workspace:
             erase.sweep_published(self.folder / "published", self._published)
 
     def _drop_there(self, folder: str) -> bool:
-        """Drop a forgotten table's codes from its database. False if the database does not answer: then keep its
-        address."""
+        """Drop a forgotten table's codes from its database. False if the database does not answer: then its address
+        must stay stored."""
         with suppress(AllowanceError):
             sources.drop_there(self.folder / "tables" / folder)
             return True

@@ -378,7 +378,7 @@ def _built(facts: Facts, claim: JsonObject) -> AnyQuery:
 
 
 def query_of(charge: Charge) -> AnyQuery | None:
-    """The question of a charge, built again from its claim. None if this program cannot build it."""
+    """The question of a charge, rebuilt from the charge's claim. None if this program cannot build that question."""
     try:
         content = json.dumps([charge.table, charge.claim]).encode()
     except (TypeError, ValueError):  # a receipt that somebody wrote

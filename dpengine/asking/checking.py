@@ -90,7 +90,7 @@ class ColumnDoubted(AllowanceError):
 
 
 def doubts(fits: Fits, query: AnyQuery, facts: Facts, check: Answer | None = None) -> ColumnDoubted | None:
-    """The refusal that the paid checks give this question; None if it may be asked."""
+    """The refusal that the paid checks give this question; None if the question may be asked."""
     if not query.gated and not query.of_people:
         return None
     if facts.unit == Unit.rows() and fits.repeated:
@@ -239,7 +239,8 @@ def usual_check(table: Checked, columns: Sequence[str], most: Fraction, least: i
 
 
 def finer_check(table: Checked, columns: Sequence[str]) -> AnyQuery | None:
-    """A check that finds nearly all misfits of columns that were checked only roughly. None if it costs too much."""
+    """A check that finds nearly all misfits of columns that were checked only roughly. None if that check costs too
+    much."""
     return _least(table, columns, 2 * FINE, BOUGHT)
 
 

@@ -429,7 +429,7 @@ def _sure(query: FitChecks, drawn: Figures) -> dict[str, tuple[int, int, int]]:
 
 def _as_declared_now(found: ColumnFound, before: JsonObject, declared: Column) -> ColumnFound | None:
     """What a check found about a column, read under its present declaration `declared`; None if the old result says
-    nothing about it. If codes in the range, or the usual words for “unknown”, were declared since, they now count as
+    nothing about that. If codes in the range, or the usual words for “unknown”, were declared since, they now count as
     empty, and the check knows how many there are."""
     now = declared.as_json()
     if before == now:
@@ -473,7 +473,7 @@ def only_fitting(query: AnyQuery, doubted: Iterable[ColumnFit]) -> AnyQuery | No
 
 
 def declared_since(claim: JsonObject, facts: Facts) -> list[str]:
-    """Sentences on what was declared anew since an answer was given under this claim."""
+    """Sentences on what was declared anew since the question with this claim was charged."""
     sentences, schema, unit = [], facts.schema, facts.unit
     if (before := claim.get("unit", unit.as_json())) != unit.as_json():
         same = before.get("column") == unit.id_column
@@ -556,7 +556,7 @@ class ImpliedPeople:
 
 
 def implied_by(answer: Answer) -> ImpliedPeople | None:
-    """How many people an answer implies. None if it implies nothing, or if the number is public."""
+    """How many people an answer implies. None if the answer implies no number, or if the number of people is public."""
     query = answer.query
     if query.facts.people is not None or answer.raw is None:
         return None

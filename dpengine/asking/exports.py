@@ -353,7 +353,7 @@ def charge_of(receipt: Receipt) -> Charge:
 
 @dataclass(frozen=True)
 class Account:
-    """A downloaded account: its records in the order in which they were charged."""
+    """A downloaded account: receipts with the numbers of their charges, in the order of these charges."""
 
     records: tuple[tuple[int, Receipt], ...]
 

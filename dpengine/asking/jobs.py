@@ -65,7 +65,7 @@ class Lanes:
             lane.pool.submit(self._next, lane)
 
     def ahead(self, request: str) -> int:
-        """The place of a request in its queue, counted from 1; 0 once it runs."""
+        """The place of a request in its queue, counted from 1; 0 if the request runs already."""
         with self._lock:
             for lane in self._lanes.values():
                 order = _turns(lane)
@@ -127,7 +127,7 @@ def _state_of(ledger: Ledger, request: str) -> tuple[str, Entry | None]:
 
 
 def outcome_of(ledger: Ledger, request: str, patience: float = PATIENCE) -> Entry:
-    """The charge of a request with its outcome; waits for `patience` seconds at most until there is one."""
+    """The charge of a request with its outcome. Waits until there is an outcome, for at most `patience` seconds."""
     deadline = time.monotonic() + patience
     while True:
         state, entry = _state_of(ledger, request)
@@ -256,8 +256,8 @@ class Jobs:
         return max(self._running.lanes.ahead(self._key(request)) - 1, 0)
 
     def state(self, request: str) -> JobState:
-        """The state of a request: from this process's memory, else from the ledger. So it is known after a reload or a
-        restart too."""
+        """The state of a request: from this process's memory, else from the ledger. So the state is known after a
+        reload or a restart too."""
         job, person = self._job(request), self._person
         if job is not None and not job.ended.is_set():
             return JobState(job.state)

@@ -290,7 +290,7 @@ def run_of(asker: Asker, run: str) -> PlanRun:
 
 
 def paid_session(asker: Asker, request: str) -> Session:
-    """A paid session of this table in its present state; refused if there is none with this id."""
+    """A paid session of this table in its present state; refused if no session has this request id."""
     ledger, jobs, coins = asker.home.ledger, asker.home.jobs, asker.home.coins
     entry = ledger.find(request)
     if entry is None or (entry.charge.budget, entry.charge.table) != (asker.budget.id, asker.record.name):

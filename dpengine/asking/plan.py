@@ -118,7 +118,8 @@ class Relief:
 
 @dataclass(frozen=True)
 class PlanRun:
-    """The state of a submitted plan. `rows`: its charges in order with their states; empty before it is charged."""
+    """The state of a submitted plan. `rows`: the plan's charges in order, with their states; empty before the plan is
+    charged."""
 
     id: str
     rows: tuple[tuple[Entry, str], ...] = ()

@@ -74,7 +74,7 @@ def read_receipts(content: bytes, name: str) -> list[Receipt]:
 
 
 def _parsed(content: bytes) -> list[Json]:
-    """The JSON values of a file or of its lines; empty if it holds neither."""
+    """The JSON values of a file, or of the lines of a file; empty if neither is JSON."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -88,8 +88,8 @@ def _parsed(content: bytes) -> list[Json]:
 def check(
     receipts: list[Receipt], rows: Iterable[LedgerRow], seen: Callable[[str], bool] = lambda request: True
 ) -> list[Finding]:
-    """Check every receipt in one pass over all rows of a ledger. `seen`: may the asker see this request? If not, it
-    counts as absent: otherwise the differences to a forged receipt would reveal its answer."""
+    """Check every receipt in one pass over all rows of a ledger. `seen` returns True if the asker may see a request.
+    Every other request counts as absent: otherwise the differences to a forged receipt would reveal its answer."""
     book = _Book({receipt["request"] for receipt in receipts if seen(receipt["request"])})
     verdict = verify(book.noting(rows))
     if not verdict.ok:

@@ -88,8 +88,9 @@ class Asker:
     def work_for(
         self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
     ) -> Callable[[], Entry]:
-        """A function that charges a question and stores its answer; a background thread may call it. `with_request`:
-        the request that the same click charges first, such as a check. The question was chosen before that charge."""
+        """A function that charges a question and stores the question's answer; a background thread may call that
+        function. `with_request`: the request that the same click charges first, such as a check. The question was
+        chosen before that charge."""
         prepared = self.prepared(query, request, seen, with_request)
 
         def work() -> Entry:

@@ -147,7 +147,7 @@ class Session:
         return self.ask(ask, step, checked)
 
     def against(self, asked: AdaptiveSession) -> AllowanceError | None:
-        """The refusal that the paid checks give a question of this session; None if it may be asked."""
+        """The refusal that the paid checks give a question of this session; None if the question may be asked."""
         fits = self.fits()
         # Whoever opened it has answered for whose rows they are, as far as checks before it could tell.
         since = replace(fits, checks=tuple(check for check in fits.checks if check.seq > self.entry.charge.seq))

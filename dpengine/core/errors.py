@@ -34,7 +34,7 @@ class refusing:
 
 
 class Misused(Exception):
-    """A command was called with arguments that it does not know. `str()` is its usage."""
+    """A command was called with arguments that it does not know. `str()` of the error says how to call the command."""
 
 
 class UnknownTable(AllowanceError):

@@ -40,7 +40,7 @@ class Unread(str):
 
 def read_number(value: Json, name: str) -> Fraction:
     """A finite decimal number from a URL or a stored row; anything else is refused. A float counts as the decimal that
-    Python prints for it."""
+    Python prints for that float."""
     if isinstance(value, Unread):
         with stored():
             return read_typed(value, name)

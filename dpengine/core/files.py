@@ -26,7 +26,7 @@ def private(path: str | os.PathLike[str], flags: int) -> int:
 
 
 def create(path: Path) -> BinaryIO:
-    """Open a new file, readable by its user only. FileExistsError if it exists."""
+    """Open a new file, readable by its user only. FileExistsError if there is such a file."""
     return cast(BinaryIO, open(path, "xb", opener=private))
 
 

@@ -99,9 +99,9 @@ def largest(
     near: Callable[[], int] | None = None,
 ) -> int:
     """The largest allowed number up to `high`. `low` must be allowed, and below an allowed number every number must be.
-    Pages repeat a search whenever the meter has moved a little, and its result then moves little. So a search with a
-    `name` begins where the last one of that name ended; if its result grows in proportion to something, pass that as
-    `scale`. A caller who can guess the result passes it as `near`."""
+    Pages repeat a search whenever the meter has moved a little, and the search's result then moves little. So a search
+    with a `name` begins where the last search of that name ended. If the result grows in proportion to some amount,
+    pass that amount as `scale`. A caller who can guess the result passes the guess as `near`."""
     known = _ended.get(name)
     if known is not None:
         low, high = _around(allowed, low, high, round(known * float(scale)))

@@ -158,7 +158,7 @@ class Ledger:
         self._watch = Watch(self._file)
 
     def check_soon(self) -> None:
-        """Check the whole chain in the background: the first question then need not wait for it."""
+        """Check the whole chain in the background, so that the first question need not wait for that check."""
         self._watch.check_soon()
 
     @property
@@ -497,7 +497,8 @@ class Ledger:
             self._role(db, person, role, table, on, actor, budget)
 
     def hand_over(self, budget: str, table: str, person: str, actor: str) -> None:
-        """Make a person an owner of a table; without a grant on it they get one of its whole allowance."""
+        """Make a person an owner of a table. A person without a grant on the table gets a grant of its whole
+        allowance."""
         with self._file.writing() as db:
             self._role(db, person, people_rules.OWNER, table, True, actor, budget)
             if PeopleBook(db).grant(budget, table, person) is None:
@@ -603,7 +604,8 @@ class Ledger:
         unit: JsonObject | None = None,
         relation: str = "",
     ) -> BudgetRecord:
-        """Create a budget and return it. If the id exists, nothing is written and the existing budget is returned."""
+        """Create a budget and return its record. If the id exists, nothing is written and the existing budget's record
+        is returned."""
         if kind not in BUDGET_KINDS:
             raise ValueError("a budget is private or practice")
         with suppress(UnknownBudget):
@@ -736,7 +738,7 @@ class Ledger:
             return Act.from_row(self._append(db, kind, budget, "", actor, owner_rows.body(table), "", _now()))
 
     def raise_cap(self, budget: str, table: str, epsilon: Fraction, actor: str) -> Act:
-        """Raise a budget's cap ε, from this row on. Lowering it is refused."""
+        """Raise a budget's cap ε, from this row on. A lower cap is refused."""
         with self._file.writing() as db:
             record = self._known_budget(db, budget)
             owner_rows.refuse_budget_closed(db, budget)
@@ -778,7 +780,7 @@ class Ledger:
 
     def take_over(self, budget: str, table: str, taken: TakenOver, actor: str) -> Act:
         """Declare that `taken` is a budget of the same people: from this row on the charges of that budget count here,
-        and that budget is closed. If it was taken over before, the earlier row is returned."""
+        and that budget is closed. If that was declared before, the earlier row is returned."""
         with self._file.writing() as db:
             record, other = self._private_budget(db, budget), self._private_budget(db, taken.budget)
             self._refuse_protecting(db, budget, table, actor)

@@ -156,7 +156,8 @@ def of_budget(db: Database, budget: str) -> list[Act]:
 
 
 def higher(record: BudgetRecord, after: Fraction, most: Fraction) -> BudgetRecord:
-    """The budget's record with the larger cap `after`; refused if it is not larger, or above `most`."""
+    """The budget's record with the cap `after`; refused if this cap is not larger than the present one, or above
+    `most`."""
     if record.kind != "private":
         raise AllowanceError("act.practice")
     if not record.rule.epsilon < after <= most:

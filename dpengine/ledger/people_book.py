@@ -237,7 +237,7 @@ class PeopleBook:
         return sound_rows(self._db, sql, list(values))
 
     def _sums(self, sql: str, *values: str | int) -> tuple[int, Sums] | None:
-        """The row number and the stored sums of the first charge that `sql` finds; None if it finds none."""
+        """The row number and the stored sums of the first charge that `sql` finds; None without such a charge."""
         rows = self._rows(sql, *values)
         sums = sums_of(json.loads(rows[0]["body"])) if rows else None
         return None if sums is None else (int(rows[0]["seq"]), sums)

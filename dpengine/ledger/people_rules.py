@@ -409,8 +409,8 @@ def budget_fault(book: Book, record: BudgetRecord, actor: str) -> str | None:
 
 
 def known_tables(book: Book, budget: str, table: str) -> list[str] | None:
-    """The tables on a budget that this table's owners know of: this one and those that share an owner with it. None if
-    these are all tables on the budget."""
+    """The tables on a budget that this table's owners know of: this table and those that share an owner with it. None
+    if these are all tables on the budget."""
     owners = book.owners_on(base_of(budget))
     known = [name for name, people in owners.items() if name == table or people & owners.get(table, set())]
     return None if len(known) == len(owners) else known

@@ -69,7 +69,7 @@ _ALL = "SELECT seq, charge, question, law, number, place FROM looks ORDER BY seq
 
 
 def question_of(budget: str, table: str, claim: JsonObject) -> str:
-    """A hash of the question and its bounds; the same at any ε and with any noise."""
+    """A hash of the question and its bounds, which is the same at any ε and with any noise."""
     asked = {name: value for name, value in claim.get("parameters", {}).items() if name not in ("epsilon", "noise")}
     identity = [budget, table, claim.get("key"), claim.get("version"), asked, claim.get("bounds")]
     return hashlib.sha256(canonical(identity).encode("utf-8", "surrogatepass")).hexdigest()

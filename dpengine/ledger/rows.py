@@ -143,7 +143,8 @@ def standing_from(data: JsonObject) -> Standing:
 
 @dataclass(frozen=True)
 class Sums:
-    """Where people sign in: which grant pays for a charge, and the sums after it."""
+    """What a charge stores where people sign in: which grant pays, and the holder's and the table's sums after the
+    charge."""
 
     under: str  # the holder of the grant that pays
     own: Standing  # of that holder on this budget, with this charge
@@ -248,7 +249,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Entry:
-    """A charge and its outcome: None while the release is pending, and for good if it was interrupted."""
+    """A charge and its outcome. The outcome is None while the release is pending, and for good if the release was
+    interrupted."""
 
     charge: Charge
     outcome: Outcome | None

@@ -138,6 +138,6 @@ class Store(Protocol):
 
 
 def walked(db: Database, sql: str) -> Iterable[JsonObject]:
-    """All rows of a long result, fetched a few at a time. Call it inside a transaction."""
+    """All rows of a long result, fetched a few at a time. Call this inside a transaction."""
     walk: Callable[[str], Iterable[JsonObject]] = getattr(db, "walk", db.query)
     return walk(sql)

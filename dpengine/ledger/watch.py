@@ -43,8 +43,8 @@ class Watch:
         self._closed = False
 
     def before_spending(self) -> None:
-        """Check the whole chain if its last check is too old. Call it before taking the write lock: others can still
-        write. It does not refuse, as an earlier charge may be looked up; `refuse_broken` does, later."""
+        """Check the whole chain if the last check is too old. Call this method before taking the write lock: others can
+        still write. It refuses nothing, as an earlier charge may be looked up; `refuse_broken` refuses, later."""
         age = self._age()
         if age > WITHIN:
             with self._checking:  # whoever waited here is served by the check they waited for

@@ -152,7 +152,7 @@ def _about(n: int, p: float, epsilon: float, sums: int) -> float:
 
 
 def lecture_chance(n: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The lecture's p = 48·ln(2/δ)/(ε²n), rounded up; it may be larger than 1."""
+    """The lecture's p = 48·ln(2/δ)/(ε²n), rounded up; this number may be larger than 1."""
     return Fraction(ceiling(48 * ln_above(2 / delta) / (epsilon * epsilon * n) * 2**BITS), 2**BITS)
 
 

@@ -176,7 +176,8 @@ class Coins(ABC):
         return values + geometric(scale, count, self.words) - geometric(scale, count, self.words)
 
     def wide_gaussian(self, values: Sequence[int], sigma_squared: Fraction) -> list[int]:
-        """`gaussian` for values that may not fit into 64 bits: draw the noise alone, which fits, then add it."""
+        """`gaussian` for values that may need more than 64 bits: draw the noise alone, for which 64 bits are enough,
+        then add it."""
         noise = self.gaussian([0] * len(values), sigma_squared)
         return [value + z for value, z in zip(values, noise, strict=True)]
 

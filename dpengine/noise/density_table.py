@@ -130,7 +130,7 @@ class DensityTable:
 
 @lru_cache(maxsize=32)
 def table(axis: Axis) -> DensityTable:
-    """The table of an axis. It is public, so it may be cached."""
+    """The table of an axis. The table is public, so it may be cached."""
     grid, knots = np.linspace(0, 1, axis.points), np.linspace(0, 1, axis.knots)
     h = float(axis.width)
     roots, vectors = np.linalg.eigh(np.exp(-((grid[:, None] - grid[None, :]) ** 2) / (2 * h * h)))

@@ -66,7 +66,8 @@ class Staircase:
         return cls(grid, int(counts.sum()), starts, levels)
 
     def below(self, wanted: Integers) -> Integers:
-        """For each number, how many levels are below it: a binary search of log₂(size) steps, whatever it finds."""
+        """For each number of `wanted`, how many levels are below that number. A binary search of log₂(size) steps,
+        whatever the result is."""
         at = np.zeros(len(wanted), dtype=np.intp)
         step = len(self.starts) >> 1
         while step:

@@ -53,7 +53,7 @@ NOTHING = Fraction(0)
 
 
 class PersonTable(Table):
-    """A table as one person asks it: questions must fit the table's budget and the person's own grant."""
+    """A table as one person asks it: both the table's budget and the person's own grant must admit each question."""
 
     @property
     def _delta_at_hand(self) -> Fraction:
@@ -283,7 +283,8 @@ class Face:
 
     @property
     def folder(self) -> Path:
-        """The folder for files that this person uploaded and that are no table yet. It holds nobody else's files."""
+        """The folder for files that this person uploaded and that are no table yet. This folder holds nobody else's
+        files."""
         self._check("folder")
         place = self._at.house.folder / "people" / self.person
         for part in (place.parent, place, place / "tmp", place / "files"):
@@ -475,7 +476,8 @@ class Face:
             self._at.house.token_book.revoke_all(person)
 
     def hand_over(self, table: str, person: str) -> None:
-        """Make a person an owner of a table. If they have no grant on it, they get its whole allowance."""
+        """Make a person an owner of a table. A person without a grant on the table gets a grant of its whole
+        allowance."""
         record = self._private_record("hand_over", table)
         self._at.house.ledger.hand_over(record.budget, table, person, self.person)
 
@@ -490,7 +492,7 @@ class Face:
             return book.groups()
 
     def name_group(self, group: str, people: Sequence[str]) -> None:
-        """Set the members of a group. Its name must begin with `g-`."""
+        """Set the members of a group. The group's name must begin with `g-`."""
         self._check("name_group")
         self._at.house.ledger.name_group(group, people, self.person)
 

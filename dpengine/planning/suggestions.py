@@ -51,10 +51,10 @@ def levers(
     known: tuple[Fraction, Fraction] | None = None,
 ) -> list[Lever]:
     """What would help where an answer is mostly noise, the strongest first: a narrower range, fewer groups, a similar
-    question for the same price, more of the allowance. `price` gives a question's price, or None where it does not fit;
-    `bought` builds another question for a price. Without `narrow`, cells are known to lie outside the range. No range
-    is offered that excludes `known`, the ends of paid answers about the column. Only a person who knows the file can
-    say whether a narrower range still holds everybody."""
+    question for the same price, more of the allowance. `price` gives a question's price, or None if the rule does not
+    admit it; `bought` builds another question for a price. Without `narrow`, cells are known to lie outside the range,
+    and no narrower range is offered. No range is offered that excludes `known`, the ends of paid answers about the
+    column. Only a person who knows the file can say whether a narrower range still holds everybody."""
     coarse = query.coarse()
     options = [*(_narrowed(query, coarse, known) if narrow else ()), *_fewer(query), *_dearer(query, coarse, price)]
     if (share := price(query)) is not None:

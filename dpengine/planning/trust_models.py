@@ -179,7 +179,8 @@ def along_people(kind: str, values: int, epsilon: Fraction, delta: Fraction) -> 
 
 @dataclass(frozen=True)
 class Kept:
-    """A trust model with a given number of honest people. `delta` is an honest person's real δ at the claimed ε."""
+    """What a trust model guarantees with a given number of honest people. `claimed` is the δ that the question states,
+    `delta` an honest person's real δ at the question's ε."""
 
     model: str
     delta: Fraction

@@ -212,7 +212,8 @@ def ratio(first: Stated, second: Stated) -> Stated | None:
 
 
 def change(first: Stated, second: Stated) -> Stated | None:
-    """The change from the second to the first, in percent; None for figures below 0, where it has no meaning."""
+    """The change from the second figure to the first, in percent; None for figures below 0, of which no such change can
+    be stated."""
     times = ratio(first, second)
     if times is None or second.low < 0:
         return None
@@ -283,7 +284,8 @@ def compare(picks: Sequence[Comparable]) -> Comparison:
 
 
 def _union(picks: Sequence[Comparable]) -> Fraction:
-    """The probability that some range fails: β of each answer with bought ranges, and β once for the joint claim."""
+    """The probability that some range fails: β of each answer with bought ranges, and β once for all ranges that hold
+    at once."""
     bought = {pick.request: pick.beta for pick in picks if pick.alone}
     joint = [pick.beta for pick in picks if not pick.alone]
     return sum(bought.values(), Fraction(0)) + max(joint, default=Fraction(0))

@@ -418,7 +418,7 @@ class Look(dict[str, int]):
 
     @cached_property
     def rows(self) -> float:
-        """The number of rows: exact where it is public, else about."""
+        """The number of rows: exact if that number is public, else as measured."""
         known = self.query.facts.people if self.query.layout.known else None
         return max(1.0, float(known or self.marginals[(0,)].sum()))
 

@@ -87,7 +87,7 @@ def perhaps_none(look: Look, place: int, rows: Floats) -> list[str]:
 @dataclass(frozen=True)
 class KeptTogether:
     """Which columns a synthetic table measured together. The measured marginals are part of the draw, so they are
-    released; that the others were not follows from it."""
+    released; which columns were not measured together follows from them."""
 
     look: Look
 

@@ -162,7 +162,7 @@ def refuse_added_up(
 
 
 def sealed(registry: Registry, rows: sqlite3.Connection, tables: Sequence[Known], acts: Iterable[Act]) -> bool:
-    """Is this content sealed under any name? Loading it again under another name does not open it."""
+    """Is this content sealed under any name? Loading sealed content again under another name does not open it."""
     before = registry.kin(rows, [table.record.name for table in tables])
     return any(act.kind == "seal" and act.table in before for act in acts)
 

@@ -40,7 +40,7 @@ def person_id(secret: bytes, issuer: str, subject: str) -> str:
 
 
 def remember(registry: Registry, person: str, name: str, email: str) -> None:
-    """Store a person's name and address after a sign-in. Writes nothing if they are stored already."""
+    """Store a person's name and address after a sign-in. Nothing is written if both are stored already."""
     name, email = _line(name), _line(email)
     known = find(registry, person)
     if known is not None and (known.name, known.email) == (name or known.name, email or known.email):

@@ -128,8 +128,8 @@ _workers: weakref.WeakSet[Worker] = weakref.WeakSet()
 
 
 def note_waiting(folder: Path, worker: str, name: str, waits: bool) -> None:
-    """Note that a question began to wait, or that it ended in any way. Only a hash of its id is noted. If the note
-    cannot be written, only this information is lost."""
+    """Note that a question began to wait (`waits`), or that it ended in any way. Only a hash of the question's id is
+    noted. If the note cannot be written, only this information is lost."""
     path = folder / "workers" / f"{worker}.waiting"
     with suppress(OSError):
         if not path.exists():

@@ -70,7 +70,8 @@ class Words:
         self.names = [named.name for named in picked]
 
     def headline(self) -> str:
-        """For two: their difference, or that it may be zero. For more: whether one is the largest."""
+        """A sentence. For two values: their difference, or that the difference may be zero. For more: whether one is
+        the largest."""
         if len(self.comparison.pairs) > 1:
             largest = self.comparison.largest
             if largest is None:

@@ -139,7 +139,7 @@ def _leave(chosen: list[str], request: str) -> None:
 
 
 def _add(offered: dict[str, dp.Answer], chosen: list[str]) -> None:
-    """A picker of the answers not yet in the report, newest first. A picked one is added."""
+    """Draw a picker of the answers that are not yet in the report, newest first. A picked answer joins the report."""
     rest = [request for request in reversed(offered) if request not in chosen]
     if not rest:
         return
@@ -170,7 +170,7 @@ def _today() -> str:
 
 
 def _written(at: str) -> str:
-    """A day as the reader writes it: 19. 11. 2026, in English 19 November 2026."""
+    """A day such as 2026-11-19 as the reader writes it: 19. 11. 2026, in English 19 November 2026."""
     figures = day(at[:10])
     return written_day(figures) if figures == at[:10] else figures
 
@@ -266,7 +266,7 @@ def _small(line: Any) -> None:
 
 
 def _page_numbers(paper: Any) -> None:
-    """“Page 1 of 3” at the foot of each page, counted by the program that opens the file."""
+    """Add “Page 1 of 3” at the foot of each page; the program that opens the file counts the pages."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.oxml.ns import qn
     from docx.shared import Pt

@@ -329,7 +329,7 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
 
 
 def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:
-    """The question, the headline and a lead, on a page of its own."""
+    """Draw the question, the headline and a lead, for an answer on a page of its own."""
     of = say("answer.of", sentence=answer.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
@@ -345,7 +345,7 @@ def protects(code: str, query: dp.Query) -> str:
 
 
 def read_on(answer: dp.Answer) -> None:
-    """Links to the page that shows this answer. A first look bought for a model links to the model first."""
+    """Draw links to the page that shows this answer. A first look bought for a model links to the model first."""
     page, name = history.READ_ON[answer.query.answer_kind]
     where = {"table": answer.receipt["table"]}
     if target := answer.query.predicts:
@@ -363,7 +363,7 @@ def picture(answer: dp.Answer, key: str) -> None:
 
 
 def _zoom(key: str) -> str:
-    """The key of the switch, among an answer's details, that lets a reader zoom into its picture."""
+    """The key of the switch, among an answer's details, that lets a reader zoom into the answer's picture."""
     return f"zoom-{key}"
 
 

@@ -67,7 +67,8 @@ def pickers(table: dp.Table, given: dict[str, Any], turn: str) -> dict[str, Any]
 
 
 def picture(answer: dp.Answer, key: str) -> None:
-    """The released curve with its bands, a switch that cuts it off at zero, and synthetic values to download."""
+    """Draw the released curve with its bands, a switch that cuts the curve off at zero, and synthetic values to
+    download."""
     query, value = answer.query, answer.value
     assert isinstance(query, Density)
     clip = st.toggle(say("density.clip"), help=say("density.clip_help"), key=f"clip-{key}")

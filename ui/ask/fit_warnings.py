@@ -73,8 +73,8 @@ def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = 
 
 
 def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
-    """As `instead`, on a page whose request is in the URL parameter `place`. Quiet if `became` has just drawn the
-    refusal there, or while the URL has a request."""
+    """As `instead`, on a page whose request is in the URL parameter `place`: true if a check would refuse the question.
+    Nothing is drawn if `became` has just drawn the refusal there, or while the URL has a request."""
     above = st.session_state.pop(_ABOVE, "") == place
     return instead(table, query, quiet=above or bool(st.query_params.get(place)), place=place)
 

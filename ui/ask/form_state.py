@@ -95,7 +95,8 @@ def state(table: dp.Table) -> dict[str, Any]:
 
 
 def _first(table: dp.Table) -> dp.Query | None:
-    """The question that the form begins with: a suggested one, if possible new, and about everyone."""
+    """The question that the form begins with: a suggested one, if possible new, and about everyone; None without a
+    suggestion."""
     asked = _sentences_asked(table)
     suggested = table.suggestions()
     return min(suggested, key=lambda query: (query.sentence() in asked, not query.where.everyone), default=None)
@@ -157,13 +158,14 @@ def _read(arriving: dict[str, str]) -> dict[str, Any]:
 
 
 def opens(key: str | None) -> bool:
-    """Does a link to this question open here? Also to one that people answer themselves."""
+    """Does a link to this question open this form? A link to a question that people answer themselves opens the form
+    too."""
     question = dp.catalogue.get(key or "")
     return question is not None and STATE in question.card.asked_on
 
 
 def of_link(table: dp.Table, link: dict[str, str]) -> dp.Query | None:
-    """The question in a link to this form; None if it cannot be asked."""
+    """The question in a link to this form; None if such a question cannot be asked."""
     if not opens(link.get("q")):
         return None
     try:

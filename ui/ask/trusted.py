@@ -49,8 +49,8 @@ def _chosen(table: dp.Table, usual: dp.Query) -> dp.Query | None:
 
 
 def arrive(key: str, given: Mapping[str, Any]) -> str:
-    """The question that a link to `key` puts into the form. For one that people answer themselves that is the usual
-    one, with this choice made."""
+    """The key of the question that a link to `key` puts into the form. If people answer that question themselves, this
+    is the usual question, and the choice who adds the noise is made as in the link."""
     card = dp.catalogue[key].card if key in dp.catalogue else None
     if card is None or not card.behind:
         return key
@@ -60,7 +60,8 @@ def arrive(key: str, given: Mapping[str, Any]) -> str:
 
 
 def in_link(key: str) -> dict[str, str]:
-    """What a link to the form says of the choice, so that it opens as it is."""
+    """URL parameters for the choice who adds the noise, so that a link to the form opens with this choice; empty for
+    the usual one."""
     chosen = _chosen_for(key)
     cards = [question.card for question in dp.catalogue.values()]
     now = next((card for card in cards if card.behind == key and card.trust == chosen.get("trust")), None)

@@ -734,7 +734,7 @@ def _called(look: Look, column: str, group: str) -> str:
 
 
 def _grid(look: Look, cards: Sequence[Card], picked: Picked) -> None:
-    """All cards as one element: a browser takes long over many."""
+    """Draw all cards as one element, because a browser takes long over many elements."""
     st.html(f'<div class="board-cards">{"".join(_drawn(look, card, picked) for card in cards)}</div>')
 
 

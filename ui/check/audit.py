@@ -337,7 +337,7 @@ def _level(weight: float) -> str:
 
 
 def found_words(ready: Prepared, kept: Drawn) -> str:
-    """Where the privacy is spent, as one sentence (HTML)."""
+    """One sentence (HTML): where the privacy is spent."""
     view, claim = ready.view, ready.claim
     first, cells = view.worst(claim)
     likely, unlikely = (0, 1) if first else (1, 0)

@@ -387,7 +387,7 @@ def _check_note(table: dp.Table, seen: dp.Preview) -> str:
 
 
 def _check_button(table: dp.Table, check: dp.Query, kind: Any) -> None:
-    """A button that buys the check by itself."""
+    """Draw a button that buys the check by itself."""
     takes = prices.takes(table, table.preview(check).share)
     label = say("data.fit.all_button", columns=len(check.parameters()["columns"]), share=takes)
     job.ask_button(label, table, check, "done-fit", kind=kind)

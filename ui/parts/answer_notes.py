@@ -356,7 +356,8 @@ def far_off(table: dp.Table) -> ImpliedPeople | None:
 
 @lru_cache(maxsize=64)
 def _far_off(name: str, folder: Path, head: str, declared: int) -> ImpliedPeople | None:
-    """The value of `far_off`, cached for each state of the ledger. It depends on released answers alone."""
+    """The value of `far_off`, cached for each state of the ledger; None if nothing is far off. It depends on released
+    answers alone."""
     return workspace().table(name).people_far_off()
 
 

@@ -42,7 +42,8 @@ def details(title: str, key: str, expanded: bool = False) -> Iterator[bool]:
 
 @contextmanager
 def popped(title: str, key: str) -> Iterator[bool]:
-    """A button that opens a small window; yields whether to draw its content, which is while it is open."""
+    """A button that opens a small window; yields whether to draw the window's content, which is only while the window
+    is open."""
     with st.popover(title, key=key, on_change="rerun") as window:
         yield bool(window.open) or not WHEN_OPENED
 

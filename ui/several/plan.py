@@ -313,8 +313,8 @@ def _reliefs(priced: Priced, planner: Planner, plan: Plan) -> str:
 
 @st.cache_data(max_entries=200, show_spinner=True)
 def _numerical(losses: str, delta: str, _planner: Planner, _plan: Plan) -> Fraction | None:
-    """The price of the plan if it is fixed in advance. All visitors share this cache, so its key holds public facts
-    only."""
+    """The ε of the plan if it is fixed in advance, by numerical accounting; None if that cannot be computed. All
+    visitors share this cache, so its key holds public facts only."""
     return _planner.fixed_price(_plan.wishes)
 
 

@@ -61,7 +61,7 @@ def outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others:
 
 
 def _outward_words(query: AdaptiveSession, past: Past, reserve: Fraction, others: bool) -> tuple[str, bool]:
-    """The words of `outward_words`, and whether they claim anything."""
+    """The words of `outward_words`, and whether they state any accuracy."""
     # Claimed if nothing else is released in between; None if it is useless.
     bound, first = (claimed(query, past, reserve, questions) for questions in (query.questions, 1))
     if bound is None:

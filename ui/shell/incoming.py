@@ -156,7 +156,8 @@ class Incoming:
             self._shown[session][1] = False
 
     def picker(self, label: str, key: str, **more: Any) -> Any:
-        """`st.file_uploader`, noted for this session."""
+        """Streamlit's `st.file_uploader`, with a note that this session shows one; returns the uploaded file, or
+        None."""
         with self._lock:
             self._shown.setdefault(_session(), [False, False])[0] = True
         return st.file_uploader(label, key=key, **more)

@@ -36,7 +36,7 @@ def keep(folder: Path) -> None:
 
 
 def _describe(error: BaseException) -> str:
-    """The type and stack of an error and of its causes."""
+    """The type and the stack of an error and of its causes, as text without any message."""
     lines, seen = [], set[int]()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

@@ -276,7 +276,7 @@ def _axis(solved: whatif.Setting, kind: str) -> str:
 
 
 def _cautions(solved: whatif.Setting) -> str:
-    """Draw what a careful adviser would add; nothing if there is nothing to add."""
+    """HTML with what a careful adviser would add; empty if there is nothing to add."""
     notes = [say("whatif.noise")] if not solved.useful else []
     delta, people = solved.budget.delta, solved.people
     if delta * people >= 1:
@@ -621,8 +621,8 @@ Sides = dict[str, whatif.Setting]  # "A" and "B", where they can be solved
 
 
 def show_closer(given: dict[str, str], sides: Sides, unit: str) -> dict[str, str]:
-    """Draw the chosen section, and return the settings. A section about one setting takes the first. `unit` is the
-    title of an axis of errors."""
+    """Draw the chosen section, folded, and return the settings. A section about one setting takes the first. `unit` is
+    the title of an axis of errors."""
     with fields.details(say("whatif.see"), "whatif-closer", given["see"] != USUAL["see"]) as opened:
         if not opened:
             return given

@@ -1,7 +1,8 @@
 """`make shots`: a picture of every page and every lesson in every look and language, and a sheet to look at them all.
 
 The pictures are build/shots/<language>-<look>-<view>.png, the sheet is build/shots/index.html. axe-core reads each page
-as it is pictured and with everything unfolded; what it finds is printed.
+as it is pictured and with everything unfolded; what it finds is printed. What is bought (`views.BUYING`) and how a
+file is declared (`declare`) are pictured if they are named.
 """
 
 from __future__ import annotations
@@ -82,16 +83,16 @@ def _through(browser: Any, url: str, lang: str, look: str, wanted: list[str]) ->
                 go(page, address + ("&" if "?" in address else "?") + f"lang={lang}")
                 picture(name)
 
-    def anything(*names: str) -> bool:
-        return everywhere and (not _named(wanted) or bool({*names} & {*wanted}))
+    def named(*names: str) -> bool:
+        return everywhere and bool({*names} & {*wanted})
 
     everywhere = MEANT[lang] == MEANT[STORED]
     take((views.pages() | views.closely() if everywhere else {}) | views.each_lesson() | views.choices())
-    if anything("first-answer", "ask-answer", *views.after_asking()):
+    if (everywhere and not _named(wanted)) or named("first-answer", "ask-answer", *views.after_asking()):
         take(views.use(page, lang) | views.after_asking())
-    if anything("look-group", "report", *views.BUYING):
+    if named("look-group", "report", *views.BUYING):
         take(views.buy(page, lang))
-    if anything("declare"):
+    if named("declare"):
         for name in views.declare(page, lang):
             picture(name, unfold=False)
     context.close()

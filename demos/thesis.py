@@ -122,8 +122,8 @@ def _numbers(coins: Coins) -> tuple[Printed, Printed, Printed]:
 
 
 def _mean_width(n: int) -> float:
-    """x with Pr[|mean of n exponentials − 1| > x] ≤ BETA, by Chernoff: exp(−n(x − ln(1+x))) on the wider side. Discrete
-    noise of these scales is within a part in 10^4 of it."""
+    """The x with Pr[|mean of n exponentials − 1| > x] ≤ BETA, by Chernoff: exp(−n(x − ln(1+x))) on the wider side.
+    Discrete noise of these scales is within a part in 10^4 of exponentials."""
     wanted = math.log(2 / BETA) / n
     return halved(lambda x: x - math.log1p(x) < wanted, 0.0, 10.0, 100)[1] * (1 + 1e-3)
 
@@ -192,8 +192,9 @@ def _states(coins: Coins) -> tuple[Printed, Printed, Printed]:
 
 
 def two_values(coins: Coins) -> Printed:
-    """Women and men: one value or the other, so the mechanism is a Bernoulli variable. The other one comes with chance
-    p = (1−δ)/(1+e^ε), which is both the mechanism's error and the least possible one (Theorem 5.5 with m = 1)."""
+    """The table of women and men. There are two values, so the mechanism is a Bernoulli variable: the other value comes
+    with chance p = (1−δ)/(1+e^ε), which is both the mechanism's error and the least possible error (Theorem 5.5 with m
+    = 1)."""
     with PEOPLE.open(encoding="utf-8", newline="") as file:
         codes = np.array([int(row["gender"] == "F") for row in csv.DictReader(file)], dtype=np.int64)
     rows = []

@@ -13,7 +13,7 @@ _lock = threading.Lock()
 
 
 def begin() -> None:
-    """Start the thread, once."""
+    """Start the thread that imports the engine and opens the workspace, once."""
     global _thread
     with _lock:
         if _thread is None:

@@ -138,13 +138,14 @@ def lemmas(settings: Settings) -> Lemmas:
 
 
 def expected_coin(epsilon: Fraction) -> Decimal:
-    """ε·tanh(ε/2): ε with chance e^ε/(1+e^ε), −ε with chance 1/(1+e^ε)."""
+    """The expected loss of a lying coin, ε·tanh(ε/2): ε with chance e^ε/(1+e^ε), −ε with chance 1/(1+e^ε)."""
     odds = exp_decimal(epsilon)
     return decimal_of(epsilon) * (odds - 1) / (odds + 1)
 
 
 def expected_laplace(epsilon: Fraction) -> Decimal:
-    """ε − 1 + e^−ε: ε where the answer is at most 19 (half), −ε where it is at least 20, and between them linear."""
+    """The expected loss of Laplace noise, ε − 1 + e^−ε: ε where the answer is at most 19 (half), −ε where it is at
+    least 20, and linear in between."""
     return decimal_of(epsilon) - 1 + exp_decimal(-epsilon)
 
 

@@ -141,7 +141,7 @@ def sigma_squared(settings: Settings, epsilon: Fraction) -> Fraction:
 
 
 def moved(within: str) -> int:
-    """Δ₂ on the lattice: one row's slope is replaced by another's."""
+    """The Δ₂ of the sum of slopes on the lattice, when one row's slope is replaced by another's."""
     return 2 * ceil(reach(within)[1] * LATTICE)
 
 

@@ -64,7 +64,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a nameless table."""
+    """A row of a table without names."""
 
     person: Person
     secret: int  # the diagnosis
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Seen:
-    """A row of the nameless film table: stars by film, and a secret film."""
+    """A row of the film table without names: stars by film, and a secret film."""
 
     stars: Mapping[int, int]
     secret: int
@@ -177,7 +177,8 @@ def _hospital(settings: Settings, coins: Coins) -> Found:
 
 
 def _made_up_patients(bars: Sequence[int], drawn: random.Random) -> list[Row]:
-    """The same number of rows in proportion to the bars; the release says nothing about other columns."""
+    """The table that the attacker makes up from the release: as many rows, in proportion to the bars. All other columns
+    are as likely as can be, because the release says nothing about them."""
     secrets = drawn.choices(range(len(bars)), [max(bar, 0) + 1e-9 for bar in bars], k=PATIENTS)
     return [
         Row(

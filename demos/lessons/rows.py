@@ -76,9 +76,9 @@ def run(settings: Settings, coins: Coins | None = None) -> Figures:
 def tested(noise: str, points: int) -> int:
     """The least δ with which the answers at the first `points` hours keep ε for these two households.
 
-    Own noise: an outcome's log-ratio is at most Σ|shift|/scale ≤ points·MOST/(HOURS·MOST/ε) ≤ ε, so it is 0. One noise:
-    where both curves have the same shape at these hours the shift is at most MOST = ε·scale, so it is 0; elsewhere no
-    outcome is possible for both, so it is 1.
+    Own noise: an outcome's log-ratio is at most Σ|shift|/scale ≤ points·MOST/(HOURS·MOST/ε) ≤ ε, so δ is 0. One noise:
+    where both curves have the same shape at these hours the shift is at most MOST = ε·scale, so δ is 0; elsewhere no
+    outcome is possible for both, so δ is 1.
     """
     shifts = {own - other for own, other in zip(CURVE[:points], FLAT[:points], strict=True)}
     return int(noise == "one" and len(shifts) > 1)

@@ -33,7 +33,7 @@ _MOST = 10_000
 
 
 class Asked:
-    """The question behind each request id, until the ledger knows it."""
+    """The question behind each request id, held until the ledger has that question."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

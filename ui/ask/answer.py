@@ -64,7 +64,8 @@ class Cell:
 def grid_table(
     down: Sequence[str], across: Sequence[str], corner: str, cells: Mapping[tuple[str, str], Cell], caption: str
 ) -> str:
-    """An HTML table with a row for each of `down` and a column for each of `across`. The pointer shows a range too."""
+    """An HTML table with a row for each of `down` and a column for each of `across`. A cell shows its range to whoever
+    points at it."""
     head = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name in across)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(_cell(cells[name, other]) for other in across)}</tr>'

@@ -200,7 +200,8 @@ def note_beginning(key: str, given: dict[str, Any]) -> bool:
 
 
 def keep_draft(table: dp.Table, key: str, given: dict[str, Any], paid: bool) -> None:
-    """Store the changed question as the person's draft, without its price. Delete the draft once it is paid."""
+    """Store the changed question as the person's draft, without its price. Delete the draft once its question is paid
+    for."""
     if note_beginning(key, given):
         return
     plain = {name: value for name, value in given.items() if name != "epsilon" and value not in (None, [])}

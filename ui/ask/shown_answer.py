@@ -233,7 +233,8 @@ def composing(answer: dp.Answer, form: Sequence[Any]) -> bool:
 def just_answered(
     answer: dp.Answer | None, query: dp.Query, asked: dp.Query, form: Sequence[Any], owned: bool = False
 ) -> bool:
-    """Does this answer the form's question, as exactly, by any noise? An `owned` one does until the form changes."""
+    """True if the answer is one to the form's question and at least as exact, by whatever noise, and the form has not
+    changed since. An `owned` answer, whatever its price, also counts until the form changes."""
     if answer is None or answer.query == query:
         return answer is not None
     if owned:

@@ -186,7 +186,7 @@ def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> 
 
 
 def usual(table: dp.Table) -> str:
-    """The opening ε of the first suggested question."""
+    """The opening ε of the first suggested question, as text; 0.1 if none is suggested."""
     suggested = next(iter(table.suggestions()), None)
     found = None if suggested is None else table.opening(suggested)
     return "0.1" if found is None else text_of(found.query.epsilon)

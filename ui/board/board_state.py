@@ -49,7 +49,7 @@ def offered(table: dp.Table) -> list[str]:
 
 
 def can_be_coarser(table: dp.Table) -> list[str]:
-    """Columns that allow fewer groups than usual."""
+    """The columns that allow fewer groups than usual."""
     rough = {name: coarser(name, table.schema) for name in offered(table)}
     other = [name for name, ref in rough.items() if ref != readable(name, table.schema)]
     return [name for name in other if not isinstance(rough[name], str)]

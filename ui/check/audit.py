@@ -149,7 +149,7 @@ def state() -> dict[str, str]:
 
 
 def clean(arriving: dict[str, str]) -> dict[str, str]:
-    """Replace impossible values by defaults; nothing in a URL is trusted."""
+    """The settings in an address, with defaults in place of impossible values; nothing in a URL is trusted."""
     given = fitted(USUAL | {name: text for name, text in arriving.items() if text in CHOICES.get(name, ())})
     return given | {"twin": twin_of(given, arriving.get("twin", ""))}
 
@@ -161,7 +161,7 @@ def fitted(given: dict[str, str]) -> dict[str, str]:
 
 
 def twin_of(given: dict[str, str], wished: str) -> str:
-    """The chosen twin if this question has it, else its first."""
+    """The chosen twin if this question has that twin, else the question's first twin."""
     offered = twins(example_of(given))
     return wished if wished in offered else next(iter(offered))
 
@@ -298,7 +298,8 @@ TABLES = ("A", "B")
 
 
 def two(value: float | Fraction, up: bool | None = None) -> str:
-    """The number with two decimals, to the nearest or rounded to one side. A float's rounding error moves no digit."""
+    """A number as text with two decimals, to the nearest or rounded to one side. A float's rounding error moves no
+    digit."""
     scaled = float(value) * 100
     side = None if abs(scaled - round(scaled)) < 1e-6 else up
     return local(f"{_whole(scaled, side) / 100:,.2f}")

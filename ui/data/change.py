@@ -67,7 +67,7 @@ def draft_of(table: dp.Table) -> Draft:
 
 
 def _card(table: dp.Table, name: str, dialect: dp.Dialect) -> Card:
-    """The card of a declared column. A column that was left out gets one with a guess from its name."""
+    """The card of a declared column. A column that was left out gets a card with a guess from its name."""
     if name in table.schema.columns:
         return Card.of(table.schema[name], dialect, name)
     return replace(Card.for_name(name, table.facts.header), kind=OUT, guess=None)

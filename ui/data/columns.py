@@ -173,7 +173,7 @@ def other_values(card: Card, at: str, values: list[str]) -> None:
 
 
 def _same(text: str) -> str | None:
-    """The usual list with exactly this text; None if there is none."""
+    """The key of the usual list with exactly this text; None if there is none."""
     return next((key for key, usual in LISTS.items() if text.strip() == usual.text), None)
 
 
@@ -443,7 +443,8 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def line(draft: Draft, name: str, yes: bool = True) -> None:
-    """Draw a column's line. Without `yes` a single reading has no button: one button below confirms all such."""
+    """Draw a column's line. Without `yes` a guess with a single reading has no button here: one button below confirms
+    all such guesses."""
     card, state, key = draft.card(name), draft.state(name), at(draft, name)
     with st.container(key=f"line-{draft.names.index(name)}", horizontal=True, vertical_alignment="center", gap="small"):
         asks = state == "guess" and bool(card.candidates)

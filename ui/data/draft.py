@@ -576,7 +576,7 @@ class Draft:
 
     @property
     def offered(self) -> list[str]:
-        """The columns that can be asked about: all but the one that identifies people."""
+        """The columns that can be asked about: all but the column that identifies people."""
         return [name for name in self.names if self.many != "more" or name != self.who]
 
     def choose(self) -> None:

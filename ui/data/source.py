@@ -656,7 +656,7 @@ def let_go_second(draft: Draft) -> None:
 
 
 def joined(draft: Draft) -> dp.Joined:
-    """The source to add; refuses if the id is not agreed on."""
+    """The two sources as one, to be added; refuses if the id column of either is not agreed on."""
     second = draft.second
     assert second is not None
     if second.who is None or draft.who is None:

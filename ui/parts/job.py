@@ -289,7 +289,7 @@ def remember_address(table: dp.Table, place: str, now: dict[str, Any], again: bo
 
 
 def as_texts(given: dict[str, Any]) -> dict[str, str]:
-    """Values as an address holds them; `read_address` reads those that are no texts."""
+    """Values as texts for an address. A value that is no text is written as JSON, which `read_address` reads."""
     return {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in given.items()

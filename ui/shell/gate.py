@@ -99,7 +99,8 @@ def folder() -> str:
 
 
 def header(scope: Mapping[str, Any], wanted: bytes) -> str:
-    """A header's value. Repeated headers are joined, so they match no host and no origin."""
+    """The value of a header; "" if the header is missing. Repeated headers are joined, so they match no host and no
+    origin."""
     values: list[bytes] = [value for name, value in scope["headers"] if name.lower() == wanted]
     return b"; ".join(values).decode("latin-1")
 

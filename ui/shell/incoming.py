@@ -486,12 +486,12 @@ def drop(path: Path | None) -> None:
 
 
 def is_deleted_upload(path: Path) -> bool:
-    """Was this an upload that is now deleted?"""
+    """Is this the path of an upload whose file is deleted?"""
     return bool(_OURS.fullmatch(path.name)) and not path.exists()
 
 
 def sweep(folder: Path, older_than: float = ONE_DAY) -> None:
-    """Delete unfinished uploads."""
+    """Delete uploads that are older than so many seconds: nobody finished with them."""
     for path in folder.glob("upload-*"):
         try:
             if _OURS.fullmatch(path.name) and time.time() - path.stat().st_mtime > older_than:

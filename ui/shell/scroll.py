@@ -148,7 +148,8 @@ def complete(phrases: str) -> None:
 
 
 def _run(script: str, name: str) -> None:
-    """Have the browser run a fixed script. It runs one only when it changes, so the HTML carries a turn number."""
+    """Have the browser run a fixed script. A browser runs a script again only if its HTML changes, so the HTML carries
+    a turn number."""
     turn = st.session_state[_TURN] = int(st.session_state.get(_TURN, 0)) + 1
     with st.container(key=f"scroll-{name}"):  # takes no room: see style.css
         st.html(f'<i data-turn="{turn}"></i><script>{script}</script>', unsafe_allow_javascript=True)

@@ -83,7 +83,7 @@ def _tidy() -> None:
 
 def _let_go() -> None:
     """Expire ended sessions. Streamlit keeps a session for two minutes after its visitor left, and then until another
-    visitor leaves. On an idle server it would keep the last ones for ever."""
+    visitor leaves. On an idle server, Streamlit would keep the last sessions for ever."""
     with suppress(AttributeError, RuntimeError):  # Streamlit's private attributes may be renamed
         here = runtime.get_instance()
         sessions: Any = here._session_mgr

@@ -103,8 +103,8 @@ def visitor() -> str:
 
 
 def held(*widgets: str) -> bool:
-    """Does the session still hold these widgets' values? A page drops them when it follows a link, and a late change
-    must then do nothing."""
+    """Does the session still hold these widgets' values? A page drops such values when it follows a link, and a late
+    change of a widget must then do nothing."""
     return all(key in st.session_state for key in widgets)
 
 
@@ -170,8 +170,8 @@ def names_in_view() -> list[str]:
 
 
 def table_labels() -> dict[str, str]:
-    """The label of each table, no two alike: a picker finds a table by its label. A closed table's label says so, and
-    a practice table's if somebody's own table is called what the practice table is called in this language."""
+    """The label of each table, no two alike: a picker finds a table by its label. A closed table's label says so. A
+    practice table's label says so if somebody's own table has the same name in this language."""
     from dpengine.storage.samples import SAMPLES
 
     closed = workspace().closed()

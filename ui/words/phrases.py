@@ -47,7 +47,7 @@ def _largest(value: dict[str, Any]) -> list[str]:
 
 
 def _named(answer: dp.Answer, state: str) -> list[str]:
-    """The parts that a headline of several figures names."""
+    """The parts that a headline of several figures names; none if too many may be the largest."""
     query, ranges = answer.query, answer.interval or {}
     telling = [part for part in answer.value if not query.mute(ranges.get(part), part)]
     if len(telling) <= LISTED or not query.compared or not ranges:

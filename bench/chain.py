@@ -39,7 +39,7 @@ def charged(ledger: Ledger, request: str) -> float:
 
 def fill(ledger: Ledger, rows: int) -> None:
     """Copies of one charge, well chained: what they say does not matter here."""
-    with ledger._file.writing() as db:
+    with ledger._store.writing() as db:
         real = next(iter(db.query("SELECT * FROM entries WHERE seq = 2")))
         seq, prev = head_of(db)
         for number in range(seq + 1, rows + 1):
@@ -62,7 +62,7 @@ def main(rows: int = ROWS) -> int:
             print(f"whole chain of {ledger.head()[0]:,} rows: {took:.2f} s ({work:.2f} s of the processor)")
             first, second = charged(ledger, "a"), charged(ledger, "b")
             print(f"a charge after it: {first * 1000:.1f} ms, the next {second * 1000:.1f} ms")
-            with ledger._file.writing() as db:
+            with ledger._store.writing() as db:
                 db.conn.execute("DROP TRIGGER no_update")
                 db.conn.execute("UPDATE entries SET actor = 'eve' WHERE seq = 3")
             try:

@@ -52,7 +52,7 @@ def ask_often(table: dp.Table, times: int) -> None:
     for one in questions(table):
         raw = one.draw(table._workspace.read(one.need(), table._record, table.schema), table._workspace.coins)
         told.append((claim_of(one), one.loss(), one.stored(raw)))
-    with ledger._file.writing() as db:
+    with ledger._store.writing() as db:
         for turn in range(times):
             for place, (claim, loss, body) in enumerate(told):
                 paid, request = cost(loss, rule.alpha), f"{turn} {place}"

@@ -245,7 +245,7 @@ def answers_to(asker: Asker, query: AnyQuery) -> list[Answer]:
 
 def latest_to(asker: Asker, query: AnyQuery) -> list[Answer]:
     """A list with the latest answer to this question at any ε and with any noise; empty if there is none."""
-    repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
+    repeats = asker.home.ledger.all_answers_to(asker.budget.id, asker.record.name, claim_of(query))
     return [_own(asker, entry) for entry in repeats.newest[-1:]]
 
 
@@ -268,7 +268,7 @@ def already_known(bought: Sequence[Answer], query: AdaptiveSession) -> KnownAlre
 def repeated_answers(asker: Asker, query: AnyQuery) -> Reading:
     """What all answers to this question at any ε say together. They are read in the order in which they were given, so
     that a later answer never changes a range stated before."""
-    repeats = asker.home.ledger.looks_at(asker.budget.id, asker.record.name, claim_of(query))
+    repeats = asker.home.ledger.all_answers_to(asker.budget.id, asker.record.name, claim_of(query))
     answers = {entry.charge.seq: _own(asker, entry) for entry in (*repeats.first, *repeats.newest)}
     first, newest = ([answers[entry.charge.seq] for entry in entries] for entries in (repeats.first, repeats.newest))
     return read_together(first, query.beta, newest, repeats.count)

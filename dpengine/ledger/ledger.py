@@ -153,9 +153,9 @@ class Ledger:
     """All rows, used by any number of threads and processes. Every refusal is an AllowanceError with one sentence."""
 
     def __init__(self, path: Path, wait: float = 5.0, store: Store | None = None) -> None:
-        self._file: Store = LedgerFile(Path(path), wait) if store is None else store
-        self.path = self._file.path
-        self._watch = Watch(self._file)
+        self._store: Store = LedgerFile(Path(path), wait) if store is None else store
+        self.path = self._store.path
+        self._watch = Watch(self._store)
 
     def check_soon(self) -> None:
         """Check the whole chain in the background, so that the first question need not wait for that check."""
@@ -165,15 +165,15 @@ class Ledger:
     def store(self) -> Store:
         """Where the rows are stored: a file or a database. The store also knows which processes spend from this
         ledger."""
-        return self._file
+        return self._store
 
     def steady(self) -> AbstractContextManager[None]:
         """A context in which this thread draws a page: cached reads are not checked each time (`Store.steady`)."""
-        return self._file.steady()
+        return self._store.steady()
 
     def close(self) -> None:
         self._watch.close()
-        self._file.close()
+        self._store.close()
 
     # Reading: budgets, with their caps, sums and closings
 
@@ -185,11 +185,11 @@ class Ledger:
                 raise UnknownBudget()
             return record
 
-        return self._file.cached(("budget", budget_id), read)
+        return self._store.cached(("budget", budget_id), read)
 
     def standing(self, budget: str) -> Standing:
         """The running sums of a budget; zeros if nothing was charged yet."""
-        return self._file.cached(("standing", budget), lambda db: self._standing(db, budget))
+        return self._store.cached(("standing", budget), lambda db: self._standing(db, budget))
 
     def before(self, charge: Charge) -> Totals:
         """The sums of the charge's budget just before this charge."""
@@ -197,7 +197,7 @@ class Ledger:
         def read(db: Database) -> Totals:
             return owner_rows.standing_before(db, charge.budget, charge.seq).totals
 
-        return self._file.cached(("before", charge.budget, str(charge.seq)), read)
+        return self._store.cached(("before", charge.budget, str(charge.seq)), read)
 
     def recounted(self, charge: Charge) -> tuple[Totals, Totals] | None:
         """The sums just before and just after a charge, both counted under the protection declared last. None if the
@@ -222,10 +222,10 @@ class Ledger:
                     totals = sums[seq][1]
             return sums
 
-        return self._file.cached(("recounted", charge.budget), read).get(charge.seq)
+        return self._store.cached(("recounted", charge.budget), read).get(charge.seq)
 
     def acts(self, budget: str) -> list[Act]:
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             return owner_rows.of_budget(db, budget)
 
     def protected_since(self, budget: str) -> int | None:
@@ -236,11 +236,11 @@ class Ledger:
             rows = owner_rows.protections(db, base_of(budget))
             return int(rows[0]["seq"]) if rows else None
 
-        return self._file.cached(("protected", budget), read)
+        return self._store.cached(("protected", budget), read)
 
     def protection_of(self, budget: str, unit: Unit) -> tuple[Standing, Standing]:
         """A budget's sums now, and its sums under `unit`, which must protect more. Nothing is written."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             record = self._known_budget(db, budget)
             rows = rows_of_a_person(record.unit, unit)
             return self._standing(db, budget), repriced(
@@ -249,7 +249,7 @@ class Ledger:
 
     def sum_of(self, budget: str | None, taken: Sequence[TakenOver], rule: Rule) -> Standing:
         """The sums a budget (None: a new one under `rule`) would have after taking over `taken`. Nothing is written."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             past = [] if budget is None else self._charges_and_raises(db, budget)
             for part in taken:
                 past += taken_over(
@@ -260,18 +260,18 @@ class Ledger:
 
     def taken_by(self) -> dict[str, str]:
         """Maps each budget that was taken over to the budget that took it over and now pays."""
-        return self._file.cached(("taken",), owner_rows.taken_by)
+        return self._store.cached(("taken",), owner_rows.taken_by)
 
     def closed(self) -> dict[tuple[str, str], str]:
         """What is closed: (budget, table) maps to `seal` or `forget`, (budget, "") to `close` or `joined`."""
-        return self._file.cached(("closed",), owner_rows.all_closed)
+        return self._store.cached(("closed",), owner_rows.all_closed)
 
     # Reading: charges and answers
 
     def find(self, request: str) -> Entry | None:
         if not is_request(request):
             return None  # typed into an address by hand
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             entries = self._entries(db, sound_rows(db, _CHARGE, [request]))
         return entries[0] if entries else None
 
@@ -297,8 +297,8 @@ class Ledger:
             return self._entries(db, sound_rows(db, sql, [*values, limit, offset]))
 
         if 0 <= limit <= _PAGE_OF_CHARGES:
-            return list(self._file.cached(("charges", sql, *values, str(limit), str(offset)), read))
-        with self._file.reading() as db:
+            return list(self._store.cached(("charges", sql, *values, str(limit), str(offset)), read))
+        with self._store.reading() as db:
             return read(db)
 
     def visible_part(self, charge: Charge) -> Charge:
@@ -310,7 +310,7 @@ class Ledger:
         """Every charge of a budget with its outcome, oldest first. The rows are read in pages, as by `export_rows`."""
         after = 0
         while True:
-            with self._file.reading() as db:
+            with self._store.reading() as db:
                 page = self._entries(db, sound_rows(db, _NEXT_CHARGES, [budget, after, _PAGE]))
             yield from page
             if len(page) < _PAGE:
@@ -320,7 +320,7 @@ class Ledger:
     def spread(self, budget: str, most: int) -> list[Charge]:
         """At most `most` charges of a budget, oldest first: all of them, or the first, the last and some about evenly
         spaced in between. Reading takes the same time after a hundred thousand charges as after a thousand."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             newest = sound_rows(db, _LAST_CHARGE, [budget])
             if not newest or Charge.from_row(newest[0]).history.count <= most:
                 rows = sound_rows(db, _NEXT_CHARGES, [budget, 0, most])
@@ -338,18 +338,18 @@ class Ledger:
             charges = repeats.of_laws(db, self._question(db, budget, table, claim), laws)
             return self._answered(db, charges)[-repeats.MOST_NEWEST :]
 
-        return list(self._file.cached(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
+        return list(self._store.cached(("answers", budget, table, repeats.question_of("", "", claim), *laws), read))
 
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last charge for the question with this hash, and its outcome if there is one. None if there is no charge,
         or if more protection was declared since."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
             if entries and self._before_protection(db, entries[0].charge):
                 return None  # it asked about rows; the same words now ask about people
         return entries[0] if entries else None
 
-    def looks_at(self, budget: str, table: str, claim: JsonObject) -> Repeats:
+    def all_answers_to(self, budget: str, table: str, claim: JsonObject) -> Repeats:
         """The answers to one question, at any ε and with any noise: their number, the first ones of each law (ε and
         noise), and the latest. Reading takes the same time after ten thousand answers as after a hundred."""
 
@@ -359,32 +359,32 @@ class Ledger:
             first, newest = (self._answered(db, find(db, question)) for find in (repeats.first, repeats.newest))
             return Repeats(count, tuple(first), tuple(newest))
 
-        return self._file.cached(("looks", budget, table, repeats.question_of("", "", claim)), read)
+        return self._store.cached(("looks", budget, table, repeats.question_of("", "", claim)), read)
 
     # Reading: sessions
 
     def steps(self, session: str, newest: int | None = None) -> list[SessionStep]:
         """The used steps of a session in order, with their outcomes: all, or only the `newest` ones."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             after = 0 if newest is None else max(steps_asked(db, session) - newest, 0)
             outcomes = {_index(row): row for row in sound_rows(db, _OUTCOMES_AFTER, [session, after])}
             rows = sorted(sound_rows(db, _STEPS, [session, after]), key=_index)
         return [SessionStep.from_row(row, outcomes.get(_index(row))) for row in rows]
 
     def step(self, session: str, step: str) -> SessionStep | None:
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             return find_step(db, _BY_ID, session, step)
 
     def first_step(self, session: str) -> int | None:
         """The number of the row that recorded a session's first step as used; None if no step was used yet."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             first = find_step(db, _NUMBERED, session, 1)
         return None if first is None else first.seq
 
     def progress(self, session: str) -> tuple[int, bool, bool]:
         """Three values about a session: how many steps were used; whether the session ended, also by more protection;
         and whether a step asked “which is largest”."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             ended = session_ended(db, session) or self._before_protection(db, self._charge(db, session))
             return steps_asked(db, session), ended, bool(sound_rows(db, _CHOSE, [session]))
 
@@ -396,7 +396,7 @@ class Ledger:
         protection was declared, a charge for a row counts as for a person. Every statement that needs “nothing else was
         seen” uses these losses."""
         row = NO_ROW if before is None else before
-        newest, anew = self._file.cached(
+        newest, anew = self._store.cached(
             ("newest", budget, str(row)),
             lambda db: (sound_rows(db, _CHARGE_BEFORE, [budget, row]), owner_rows.protections(db, budget)),
         )
@@ -404,19 +404,19 @@ class Ledger:
             taken = any(taken_of(row) is not None for row in anew)
             key = ("released", budget, "", but)
             return (
-                self._file.cached(key, lambda db: self._released_before(db, budget, 0, but)) if taken else Past.NOTHING
+                self._store.cached(key, lambda db: self._released_before(db, budget, 0, but)) if taken else Past.NOTHING
             )
         last = Charge.from_row(newest[0])
         if last.history.count > _MOST_COUNTED:  # then `but` is included: never less than what was released
             sums = standing_after(anew[0]) if anew and anew[0]["seq"] > last.seq else last.standing
             return Past.of_sums(sums.history)
         key = ("released", budget, str(last.seq), but)
-        return self._file.cached(key, lambda db: self._released_before(db, budget, last.seq + 1, but))
+        return self._store.cached(key, lambda db: self._released_before(db, budget, last.seq + 1, but))
 
     def other_since(self, budget: str, charged: int, released: int, but: str) -> int | None:
         """The number of the first row that charged the budget after row `charged`, or stored an answer after row
         `released`; rows of the request `but` do not count. None if there is no such row."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             return next((int(row["seq"]) for row in db.query(_OTHER_SINCE, [budget, but, charged, released])), None)
 
     def export_rows(self, budget: str | None = None) -> Iterator[JsonObject]:
@@ -426,11 +426,11 @@ class Ledger:
     def head(self) -> tuple[int, str]:
         """The last row's number and hash. A copy of both, kept elsewhere, shows later if rows were cut off or
         changed."""
-        return self._file.cached(("head",), head_of)
+        return self._store.cached(("head",), head_of)
 
     def row_of(self, start_of_hash: str) -> int | None:
         """The number of the last row with a hash that begins like this; None if there is none."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             rows = list(db.query(_HASHED, [len(start_of_hash), start_of_hash]))
         return rows[0]["seq"] if rows else None
 
@@ -438,9 +438,9 @@ class Ledger:
         """Check every row from the first one on, and name the first row that fails."""
         try:
             verdict = verify(self._pages("", []))
-            with self._file.reading() as db:
-                guarded = self._file.guarded(db) and repeats.agrees_with_chain(db)
-                intact = self._file.intact(db)
+            with self._store.reading() as db:
+                guarded = self._store.guarded(db) and repeats.agrees_with_chain(db)
+                intact = self._store.intact(db)
         except LedgerDamaged as error:
             return Verdict(False, 0, (0, START), None, error.code)
         if not verdict.ok or (guarded and intact):
@@ -452,13 +452,13 @@ class Ledger:
     @contextmanager
     def people(self) -> Iterator[PeopleBook]:
         """A context for reading roles, groups, grants and requests as the rows state them at this moment."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             yield PeopleBook(db)
 
     def cached_people(self, key: tuple[str, ...], read: Callable[[PeopleBook], T]) -> T:
         """What `read` returns about people. The result is cached under `key` until somebody writes: a page asks for it
         many times."""
-        return self._file.cached(("people", *key), lambda db: read(PeopleBook(db)))
+        return self._store.cached(("people", *key), lambda db: read(PeopleBook(db)))
 
     @property
     def served(self) -> bool:
@@ -470,16 +470,16 @@ class Ledger:
         not among them."""
         theirs, values = ("actor = ? AND ", [person]) if person is not None else ("", [])
         sql = f"SELECT * FROM entries WHERE {theirs}{_ACTIONS} AND seq < ? ORDER BY seq DESC LIMIT ?"
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             return sound_rows(db, sql, [*values, NO_ROW if before is None else before, most])
 
     def refuse_not_owner(self, budget: str, table: str, actor: str) -> None:
         """Refuse the actor unless they may do what only an owner of the table may."""
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             self._refuse_act(db, budget, table, actor)
 
     def refuse_protecting(self, budget: str, table: str, actor: str) -> None:
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             self._refuse_protecting(db, budget, table, actor)
 
     def refuse_bringing(self, actor: str) -> None:
@@ -493,19 +493,19 @@ class Ledger:
     def name_role(self, person: str, role: str, actor: str, table: str = "", on: bool = True, budget: str = "") -> None:
         """Give a role to a person, or take the role back if `on` is false. Nothing is written if that changes
         nothing."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             self._role(db, person, role, table, on, actor, budget)
 
     def hand_over(self, budget: str, table: str, person: str, actor: str) -> None:
         """Make a person an owner of a table. A person without a grant on the table gets a grant of its whole
         allowance."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             self._role(db, person, people_rules.OWNER, table, True, actor, budget)
             if PeopleBook(db).grant(budget, table, person) is None:
                 self._grant(db, Grant(0, "", actor, budget, table, person, Fraction(1), ALL_QUESTIONS, ""))
 
     def name_group(self, group: str, people: Sequence[str], actor: str) -> None:
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             _refuse(people_rules.group_fault(PeopleBook(db), group, people, actor))
             body = people_rules.body_of(group=group, people=people)
             self._append(db, "group", "", "", actor, body, "", _now())
@@ -522,7 +522,7 @@ class Ledger:
     ) -> Grant:
         """Let a person or a group use a share of a table's allowance, until the day `until` if one is given. The share
         0 takes back what was not used."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             return self._grant(db, Grant(0, "", actor, budget, table, to, Fraction(share), tuple(questions), until))
 
     def wish(
@@ -541,7 +541,7 @@ class Ledger:
         read_request(wish)
         printable = "".join(letter if letter.isprintable() else " " for letter in reason)
         reason = " ".join(printable.split())[:LONGEST_REASON]
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             book, at = PeopleBook(db), _now()
             if book.wanted(wish) is not None:
                 raise AllowanceError("request.reused")
@@ -552,7 +552,7 @@ class Ledger:
 
     def decide(self, wish: str, answer: str, actor: str, share: Fraction | None = None) -> Decision:
         """Approve, decline or change a wish; nobody decides a wish of their own. An approval also writes the grant."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             book, at = PeopleBook(db), _now()
             wanted = book.wanted(wish)
             given = wanted.share if wanted is not None and answer == YES else share if answer == CHANGED else None
@@ -569,14 +569,14 @@ class Ledger:
 
     def set_limit(self, budget: str, table: str, share: Fraction | None, actor: str) -> None:
         """From now on a question that takes more than this share waits for a decision. None removes the limit."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             _refuse(people_rules.limit_fault(PeopleBook(db), budget, table, share, actor))
             self._append(db, "limit", budget, "", actor, people_rules.body_of(table=table, share=share), "", _now())
 
     def keep_apart(self, budget: str, table: str, people: Sequence[str], actor: str) -> list[BudgetRecord]:
         """From now on each person has an own budget on the same terms; nobody uses the shared one. Returns the new
         budgets."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             book, at = PeopleBook(db), _now()
             shared = self._known_budget(db, budget)
             charged = self._standing(db, budget).charges > 0
@@ -610,11 +610,11 @@ class Ledger:
             raise ValueError("a budget is private or practice")
         with suppress(UnknownBudget):
             return self.budget(budget_id)  # the usual case must not queue for the write lock
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             existing = self._budget(db, budget_id)
             if existing is not None:
                 return existing
-            self._file.refuse_full()
+            self._store.refuse_full()
             record = BudgetRecord(budget_id, name, kind, rule, _now(), unit or {}, relation)
             _refuse(people_rules.budget_fault(PeopleBook(db), record, actor))
             self._append(db, "budget", budget_id, "", actor, record.body(), "", record.at)
@@ -634,13 +634,13 @@ class Ledger:
         if not wanted or len(set(requests)) < len(requests) or len({question["budget"] for question in wanted}) > 1:
             raise AllowanceError("request.reused")
         self._watch.before_spending()
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             earlier = [charge for question in wanted if (charge := self._charged_before(db, question)) is not None]
             if len(earlier) == len(wanted):
                 return earlier
             if earlier:
                 raise AllowanceError("request.reused")
-            self._file.refuse_full()
+            self._store.refuse_full()
             self._watch.refuse_broken(db)
             budget = wanted[0]["budget"]
             record = self._known_budget(db, budget)
@@ -681,14 +681,14 @@ class Ledger:
         """Record the next step of a session as used, once per step id, or refuse. Only a `fresh` step may be drawn."""
         read_request(step)
         self._watch.before_spending()
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             charge = self._session(db, session, actor)
             earlier = find_step(db, _BY_ID, session, step)
             if earlier is not None:
                 if canonical(earlier.claim) != canonical(claim):
                     raise AllowanceError("session.step_reused")
                 return earlier
-            self._file.refuse_full()
+            self._store.refuse_full()
             self._watch.refuse_broken(db)
             asked, questions = steps_asked(db, session), questions_of(charge.claim)
             if session_ended(db, session):
@@ -707,7 +707,7 @@ class Ledger:
 
     def settle_step(self, session: str, index: int, kind: str, body: JsonObject) -> None:
         """Record the outcome of a used step (`kind` is `part` or `lost`), once; a second outcome is ignored."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             burned = find_step(db, _NUMBERED, session, index)
             if burned is None:
                 raise AllowanceError("session.unknown")
@@ -719,7 +719,7 @@ class Ledger:
 
     def end_session(self, session: str, actor: str) -> None:
         """Close a session for good; the charge stays. A second call writes nothing."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             charge = self._session(db, session, actor)
             if session_ended(db, session):
                 return
@@ -730,7 +730,7 @@ class Ledger:
 
     def close_table(self, kind: str, budget: str, table: str, actor: str) -> Act:
         """`seal` or `forget` a table: from this row on the table accepts no question. A second call writes nothing."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
             if earlier := owner_rows.closing(db, budget, table, kind):
@@ -739,7 +739,7 @@ class Ledger:
 
     def raise_cap(self, budget: str, table: str, epsilon: Fraction, actor: str) -> Act:
         """Raise a budget's cap ε, from this row on. A lower cap is refused."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             record = self._known_budget(db, budget)
             owner_rows.refuse_budget_closed(db, budget)
             self._refuse_act(db, budget, table, actor)
@@ -750,7 +750,7 @@ class Ledger:
     def new_people(self, budget: str, table: str, newer: str, actor: str) -> Act:
         """Record the owner's declaration that `newer`, a newer state of the table's source, has other people. A second
         call writes nothing."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             self._private_budget(db, budget)
             self._refuse_act(db, budget, table, actor)
             if earlier := owner_rows.new_people(db, budget, table, newer):
@@ -761,7 +761,7 @@ class Ledger:
     def protect(self, budget: str, table: str, unit: Unit, actor: str) -> Act:
         """Declare that rows belong to people, or that more rows of a person count: from this row on every earlier
         charge counts for a person. Refused beyond the cap. Written once for each unit."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             record = self._private_budget(db, budget)
             self._refuse_protecting(db, budget, table, actor)
             done = owner_rows.protections(db, budget)
@@ -781,7 +781,7 @@ class Ledger:
     def take_over(self, budget: str, table: str, taken: TakenOver, actor: str) -> Act:
         """Declare that `taken` is a budget of the same people: from this row on the charges of that budget count here,
         and that budget is closed. If that was declared before, the earlier row is returned."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             record, other = self._private_budget(db, budget), self._private_budget(db, taken.budget)
             self._refuse_protecting(db, budget, table, actor)
             _refuse(people_rules.protect_fault(PeopleBook(db), other.id, actor))
@@ -810,14 +810,14 @@ class Ledger:
     def adopt(self, rows: Iterable[JsonObject]) -> None:
         """Copy checked rows into a new ledger. The database's triggers check each row again: it must continue the
         chain."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             for row in rows:
                 db.conn.execute(_INSERT, row)
             repeats.fill(db)
 
     def recover(self, budgets: Sequence[str], report: JsonObject, actor: str) -> None:
         """Record an operator's recovery and close these budgets for good, in one transaction."""
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             self._append(db, "recovered", "", "", actor, canonical(report), "", _now())
             for budget in sorted(set(budgets)):
                 if (budget, "") not in owner_rows.all_closed(db):
@@ -874,7 +874,7 @@ class Ledger:
         """The rows that meet `where`, in pages: each is its own transaction, so a long read does not block writers."""
         after = -(2**63)  # a row numbered below 1 by hand must be seen too
         while True:
-            with self._file.reading() as db:
+            with self._store.reading() as db:
                 sql = f"SELECT * FROM entries WHERE {where} seq > ? ORDER BY seq LIMIT {_PAGE}"
                 page = list(db.query(sql, [*values, after]))
             yield from page
@@ -1069,7 +1069,7 @@ class Ledger:
 
     def _settle(self, request: str, kind: str, body: JsonObject) -> bool:
         text = canonical(body)
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             rows = sound_rows(db, _CHARGE, [request])
             if not rows:
                 raise AllowanceError("request.unknown")

@@ -52,7 +52,7 @@ class LedgerView(Ledger):
     right."""
 
     def __init__(self, ledger: Ledger, at: Standpoint) -> None:
-        self._file, self.path, self._watch = ledger._file, ledger.path, ledger._watch
+        self._store, self.path, self._watch = ledger._store, ledger.path, ledger._watch
         self._person, self._sees, self._governs = at.person, at.sees, at.governs
         self._kindred, self._knows = at.kindred, at.knows
 
@@ -166,7 +166,7 @@ class LedgerView(Ledger):
         kin = self._kindred(budget)
         if kin is None:
             return super().released(budget, before, but)
-        with self._file.reading() as db:
+        with self._store.reading() as db:
             row = NO_ROW if before is None else before
             return self._released_before(db, budget, row, but, lambda charge: charge.table in kin)
 

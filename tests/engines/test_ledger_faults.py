@@ -69,7 +69,7 @@ def test_64_writers_spend_exactly_the_cap(database: str, tmp_path: Path) -> None
 
 def test_who_waits_too_long_for_the_lock_is_told_and_spends_nothing(database: str, tmp_path: Path) -> None:
     with closing(shared(database, tmp_path)) as ledger, closing(shared(database, tmp_path, wait=0.1)) as hasty:
-        with ledger._file.writing():
+        with ledger._store.writing():
             with raises("ledger.locked"):
                 hasty.reserve(**ask("r"))
         assert hasty.reserve(**ask("r")).fresh
@@ -292,7 +292,7 @@ def test_a_database_that_may_lose_commits_is_refused(tmp_path: Path) -> None:
 
 
 def test_whatever_the_server_has_as_a_default_commits_are_durable(database: str, tmp_path: Path) -> None:
-    with closing(shared(database, tmp_path)) as ledger, ledger._file.reading() as db:
+    with closing(shared(database, tmp_path)) as ledger, ledger._store.reading() as db:
         told = {name: next(iter(db.query(f"SHOW {name}")))[name] for name in ("synchronous_commit", "lock_timeout")}
         assert told == {"synchronous_commit": "on", "lock_timeout": "5s"}
 

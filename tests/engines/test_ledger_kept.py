@@ -282,7 +282,7 @@ def test_a_ledger_goes_from_the_file_into_postgres_and_back_byte_for_byte(
         for entry in islice(there.walk(budget), 10):
             charge = entry.charge
             assert charge.request in claims
-            assert there.looks_at(budget, charge.table, charge.claim) == back.looks_at(
+            assert there.all_answers_to(budget, charge.table, charge.claim) == back.all_answers_to(
                 budget, charge.table, charge.claim
             )
 

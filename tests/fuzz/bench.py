@@ -63,7 +63,7 @@ class Two:
 
 def rows_of(workspace: Workspace, table: dp.Table) -> int:
     """How many charges the ledger holds for a table's budget; the meter says the same."""
-    with workspace.ledger._file.reading() as db:  # counted, not read: this is asked after every question
+    with workspace.ledger._store.reading() as db:  # counted, not read: this is asked after every question
         told = db.execute("SELECT count(*) FROM entries WHERE kind = 'charge' AND budget = ?", [table.budget.id])
         (rows,) = told.fetchone()
     assert table.meter().charges == rows, "the meter counts a charge that has no row"

@@ -103,7 +103,7 @@ def test_no_raise_is_hidden_behind_many_later_ones(home: Workspace) -> None:
     """All of them are told, and content sealed long ago stays sealed."""
     table = add(home)
     home.seal("people")
-    with home.ledger._file.writing() as db:  # as raise_cap writes them, in one transaction
+    with home.ledger._store.writing() as db:  # as raise_cap writes them, in one transaction
         for place in range(1001):
             body = owner_rows.body("people", 1 + Fraction(place, 1000), 1 + Fraction(place + 1, 1000))
             home.ledger._append(db, "raise", table.budget.id, "", "owner", body, "", table.budget.at)

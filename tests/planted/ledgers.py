@@ -248,7 +248,7 @@ class Deletes(Ledger):
     """A failed question is taken out again, as if it had never been asked."""
 
     def fail(self, request: str, code: str) -> None:
-        with self._file.writing() as db:
+        with self._store.writing() as db:
             db.conn.execute("DROP TRIGGER no_delete")
             db.conn.execute("DELETE FROM entries WHERE request = ?", [request])
 

@@ -315,6 +315,6 @@ def test_the_file_itself_refuses_a_step_that_was_not_paid_for(home: Workspace) -
     table.open_session(query(table, 1), "s").ask(TX, "a")
     body = {"table": "people", "index": 2, "step": "b", "worker": "w", "claim": {}}
     for wrong in (body, body | {"index": 1}, body | {"index": 7}):
-        with raises("ledger.damaged"), home.ledger._file.writing() as db:
+        with raises("ledger.damaged"), home.ledger._store.writing() as db:
             home.ledger._append(db, "step", table.budget.id, "s", table.actor, json.dumps(wrong), "", "now")
     assert home.verify_ledger().ok

@@ -93,5 +93,5 @@ def test_what_was_read_before_somebody_wrote_is_not_kept_as_newer(tmp_path: Path
             assert ledger.standing("b").totals.epsilon == Fraction(1, 10)
             return seen
 
-        assert [ledger._file.cached(("outer",), outer) for _ in range(2)] == [0, 1]
+        assert [ledger._store.cached(("outer",), outer) for _ in range(2)] == [0, 1]
         other.close()

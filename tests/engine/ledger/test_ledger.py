@@ -49,7 +49,7 @@ def test_the_files_are_their_users_alone(tmp_path: Path) -> None:
 
 
 def test_every_commit_reaches_the_disk(tmp_path: Path) -> None:
-    with opened(tmp_path, wait=5.0) as ledger, ledger._file.reading() as db:
+    with opened(tmp_path, wait=5.0) as ledger, ledger._store.reading() as db:
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         assert db.execute("PRAGMA synchronous").fetchone()[0] == 2
         assert db.execute("PRAGMA busy_timeout").fetchone()[0] == 5000

@@ -321,7 +321,7 @@ class Slow(ledger.Watch):
         super()._page(db, head)
         return head, False  # it never ends by itself
 
-watch = Slow(ledger.Ledger(Path(sys.argv[1]))._file)
+watch = Slow(ledger.Ledger(Path(sys.argv[1]))._store)
 watch.check_soon()
 time.sleep(0.2)
 raise SystemExit("the program ends" if watch._runs.is_alive() else "the check has ended")

@@ -26,7 +26,7 @@ from tests.helpers_ledger import WIDE, ask, opened, raises
 
 def fill(ledger: Ledger, rows: int) -> None:
     """Charges of the budget up to so many rows, quickly: nothing reads them, they only stand in the way."""
-    with ledger._file.writing() as db:
+    with ledger._store.writing() as db:
         real = next(db.query("SELECT * FROM entries WHERE seq = 2"))
         seq, prev = sqlite_file.head_of(db)
         filled = []
@@ -46,7 +46,7 @@ def test_after_five_thousand_rows_the_meter_reads_as_much_as_after_ten(tmp_path:
         for rows in (10, 5_000):
             fill(ledger, rows)
             ledger.reserve(**ask(f"before {rows}", "0.001"))  # looks at the rows that came since the last one
-            with ledger._file.reading() as db:
+            with ledger._store.reading() as db:
                 steps: Counter[int] = Counter()
                 statements: list[str] = []
                 db.conn.set_progress_handler(partial(steps.update, [rows]), 1)
@@ -76,7 +76,7 @@ def test_after_five_thousand_rows_the_meter_reads_as_much_as_after_ten(tmp_path:
 def test_recall_is_indexed(tmp_path: Path) -> None:
     asked = {repeats._OF_LAW: ["q", "l"], repeats._FIRST: ["q"], repeats._NEWEST: ["q"], repeats._NUMBER: ["q"]}
     asked[reader_module._THESE] = ["[1]"]
-    with opened(tmp_path) as ledger, ledger._file.reading() as db:
+    with opened(tmp_path) as ledger, ledger._store.reading() as db:
         plan = [row["detail"] for sql, given in asked.items() for row in db.query(f"EXPLAIN QUERY PLAN {sql}", given)]
     searched = [line for line in plan if "looks" in line or "entries" in line]
     assert len(searched) == len(asked) and all(line.startswith("SEARCH") for line in searched)
@@ -92,7 +92,7 @@ def test_a_picture_of_very_many_charges_searches_for_each_of_its_points(tmp_path
         few = [charge.history.count for charge in ledger.spread("b", 7)]
         assert few[0] == 1 and few[-1] == 40 and few == sorted(set(few)) and len(few) == 7
         assert ledger.spread("nobody", 7) == []
-        with ledger._file.reading() as db:
+        with ledger._store.reading() as db:
             plan = [row["detail"] for row in db.query("EXPLAIN QUERY PLAN " + reader_module._NEAREST, ["b", "[1]"])]
     assert "SEARCH entries USING INDEX charges_of (budget=? AND seq<?)" in plan
     assert not any("SCAN entries" in line or "TEMP B-TREE" in line for line in plan), plan
@@ -146,7 +146,7 @@ def test_each_thread_has_its_own_connection_and_none_is_left_open(tmp_path: Path
         for thread in threads:
             thread.join()
         assert ledger.standing("b").charges == 20 and ledger.verify().ok
-        assert len(ledger._file._handles) <= 5
+        assert len(ledger._store._handles) <= 5
         ledger.close()
         assert not (tmp_path / "ledger.sqlite-wal").exists()  # SQLite removes it with the last connection
         assert ledger.standing("b").charges == 20  # and a later call opens a new one
@@ -166,7 +166,7 @@ def test_one_thread_after_another_uses_the_same_connection_and_what_it_has_read(
 
         for _ in range(12):
             in_a_thread()
-        assert len(ledger._file._handles) == 2  # with this thread's own
+        assert len(ledger._store._handles) == 2  # with this thread's own
         with patch.object(ledger_module, "sound_rows", side_effect=AssertionError):
             in_a_thread()  # nothing is read again
         ledger.reserve(**ask("one"))
@@ -180,21 +180,21 @@ def test_a_waiting_connection_is_not_used_for_another_file_in_its_place(tmp_path
         thread = threading.Thread(target=ledger.standing, args=("b",))
         thread.start()
         thread.join()
-        (waiting,) = ledger._file._waiting
+        (waiting,) = ledger._store._waiting
         copy = tmp_path / "copy.sqlite"
         with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
             db.execute("VACUUM INTO ?", [str(copy)])
         db.close()
-        assert waiting.of(ledger._file.path)
+        assert waiting.of(ledger._store.path)
         copy.replace(tmp_path / "ledger.sqlite")
-        assert not waiting.of(ledger._file.path)
+        assert not waiting.of(ledger._store.path)
         waiting.close()
 
 
 @pytest.mark.parametrize(("version", "code"), [(VERSION + 1, "workspace.newer"), (VERSION - 1, "workspace.older")])
 def test_a_ledger_of_another_version_is_left_alone(tmp_path: Path, version: int, code: str) -> None:
     path = tmp_path / "ledger.sqlite"
-    with opened(tmp_path) as ledger, ledger._file.writing() as db:
+    with opened(tmp_path) as ledger, ledger._store.writing() as db:
         db.conn.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with raises(code):
@@ -228,7 +228,7 @@ def test_opening_a_ledger_again_gives_no_lock_of_this_process_away(
         return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()
 
     with opened(tmp_path) as ledger:
-        with ledger._file.writing():
+        with ledger._store.writing():
             again = threading.Thread(target=lambda: Ledger(ledger.path).close())
             again.start()
             again.join()

@@ -50,7 +50,7 @@ def test_a_list_is_written_once_and_claims_read_whole(tmp_path: Path) -> None:
     assert table._workspace.verify_ledger().ok, "the index of answers follows from the chain, lists and all"
     forgotten()
     question = repeats.question_of(table.budget.id, "T", asked[0].receipt["claim"])
-    with table._workspace.ledger._file.reading() as db:
+    with table._workspace.ledger._store.reading() as db:
         assert repeats.number(db, question) == 2
 
 

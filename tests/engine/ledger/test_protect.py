@@ -176,11 +176,11 @@ def test_answers_to_rows_and_to_people_are_not_read_as_one_question(tmp_path: Pa
         charge(ledger, "r", Pure(Fraction(1, 100)))
         ledger.answer("r", {"value": 1, "interval": None})
         ledger.protect("b", "people", SEVEN, "owner")
-        assert ledger.looks_at("b", "people", claim).count == 0 and ledger.answers_to("b", "people", claim) == []
+        assert ledger.all_answers_to("b", "people", claim).count == 0 and ledger.answers_to("b", "people", claim) == []
         assert ledger.newest_to("b", "people", claim["digest"]) is None
         charge(ledger, "p", Pure(Fraction(1, 100)), BY_ID)
         ledger.answer("p", {"value": 2, "interval": None})
-        looked = ledger.looks_at("b", "people", claim)
+        looked = ledger.all_answers_to("b", "people", claim)
         assert looked.count == 1 and [entry.charge.request for entry in looked.newest] == ["p"]
         assert ledger.newest_to("b", "people", claim["digest"]).charge.request == "p"  # type: ignore[union-attr]
         assert ledger.verify().ok

@@ -41,7 +41,7 @@ def counting(table: dp.Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
         counted[name] += 1
 
     read, build = Charge.from_row, Query.build.__func__  # type: ignore[attr-defined]
-    with monkeypatch.context() as patched, table._workspace.ledger._file.reading() as db:
+    with monkeypatch.context() as patched, table._workspace.ledger._store.reading() as db:
         patched.setattr(Charge, "from_row", staticmethod(lambda *one, **more: (count("read"), read(*one, **more))[1]))
         patched.setattr(Query, "build", classmethod(lambda cls, *one: (count("built"), build(cls, *one))[1]))
         db.conn.set_progress_handler(lambda: count("steps"), 1)
@@ -102,7 +102,7 @@ def test_the_index_is_append_only_and_made_again_with_copied_rows(tmp_path: Path
         for place in range(6):
             ledger.reserve(**ask(f"r{place}", "0.1" if place % 2 else "0.05"))
             ledger.answer(f"r{place}", {"value": place}) if place != 3 else ledger.fail("r3", "x")
-        found = ledger.looks_at("b", "people", ask("", "0.1")["claim"])
+        found = ledger.all_answers_to("b", "people", ask("", "0.1")["claim"])
         assert [entry.charge.request for entry in found.newest] == ["r0", "r1", "r2", "r4", "r5"] and found.count == 5
         told = ledger.answers_to("b", "people", ask("", "0.1")["claim"])
         assert [entry.charge.request for entry in told] == ["r1", "r5"]

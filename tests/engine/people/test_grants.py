@@ -351,7 +351,7 @@ def test_a_charge_takes_as_much_work_after_a_hundred_of_theirs_as_after_ten(tmp_
         for rounds in (10, 100):
             for place in range(rounds):
                 reserve(here, "analyst", f"{rounds}.{place}", "0.001")
-            with here.workspace.ledger._file.reading() as db:
+            with here.workspace.ledger._store.reading() as db:
                 steps = [0]
 
                 def count_step(steps: list[int] = steps) -> int:

@@ -1,8 +1,13 @@
 """One release from charge to answer: charge and commit, compute the statistic, draw, store the answer.
 
 Whatever happens after the charge, the charge stays, and a charged request is never drawn a second time. Everywhere here
-`seen` is the last ledger row that the person has seen (None: not compared): a question that was charged after it, in
-another tab or by somebody else, is refused, so that nobody pays twice without knowing.
+
+- `seen` is the last ledger row that the person has seen (None: not compared). If the same question was charged after
+  it, in another tab or by somebody else, it is refused, so that nobody pays twice without knowing.
+- `first_of_click` is the request that the same click charges first: the check before a question or plan, else the first
+  question of a plan. The person chose before seeing its answer, so the claim about the larger group counts as its past
+  only what was charged before this request (`beyond`). Empty: this request is the first, or a check changed the
+  question, which was then chosen after it.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from dpengine.asking import beyond
 from dpengine.asking.answers import claim_of, keep_question
 from dpengine.asking.jobs import PATIENCE, Jobs, Statistic, outcome_of
 from dpengine.asking.plan import MOST_ROWS, requests_of
-from dpengine.asking.sessions import refuse_hopeless
+from dpengine.asking.sessions import refuse_unusable_session
 from dpengine.core.errors import AllowanceError
 from dpengine.core.strict_json import canonical
 from dpengine.core.types import JsonObject
@@ -86,15 +91,14 @@ class Asker:
         self.home.refuse_damaged(self.record)
 
     def work_for(
-        self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
+        self, query: AnyQuery, request: str, seen: int | None = None, first_of_click: str = ""
     ) -> Callable[[], Entry]:
         """A function that charges a question and stores the question's answer; a background thread may call that
-        function. `with_request`: the request that the same click charges first, such as a check. The question was
-        chosen before that charge."""
-        prepared = self.prepared(query, request, seen, with_request)
+        function."""
+        prepared = self.prepared(query, request, seen, first_of_click)
 
         def work() -> Entry:
-            self._open(request)
+            self._before_charge(request)
             release = prepared()
             entry = charge_and_draw(self.home.ledger, release.reserve_args, release.read, release.draw)
             if query.facts is self.facts:
@@ -109,44 +113,44 @@ class Asker:
         run: str,
         keep: Fraction,
         seen: int | None = None,
-        with_request: str = "",
+        first_of_click: str = "",
     ) -> Callable[[], None]:
         """A function that charges all questions of a plan together or none, then draws them one after the other. `run`
-        names the plan; the share `keep` of the allowance must be left. `seen` and `with_request` are as in
-        `work_for`."""
+        names the plan; the share `keep` of the allowance must be left."""
         if not queries:
             raise AllowanceError("plan.empty")
         if len(queries) > MOST_ROWS:
             raise AllowanceError("plan.long", most=MOST_ROWS)
         requests = requests_of(run)[: len(queries)]
-        first = with_request or requests[0]  # no answer from here on was seen when they were chosen
+        first = first_of_click or requests[0]
         prepared = [self.prepared(query, own, seen, first) for query, own in zip(queries, requests, strict=True)]
 
         def work() -> None:
-            self._open(requests[0])
+            self._before_charge(requests[0])  # charged all together or none, so the first stands for all
             charge_and_draw_all(self.home.ledger, [make() for make in prepared], keep)
 
         return work
 
     def prepared(
-        self, query: AnyQuery, request: str, seen: int | None = None, with_request: str = ""
+        self, query: AnyQuery, request: str, seen: int | None = None, first_of_click: str = ""
     ) -> Callable[[], Release]:
-        """A function that makes the `Release`. The thread that charges calls that function, so its process is named as
-        the worker. A question that this table cannot answer is refused at once, in the caller's thread."""
+        """A function that makes the `Release`. The thread that charges calls that function. A question that this
+        table cannot answer is refused at once, in the caller's thread."""
         if query.facts is not self.facts and not self._same(query.facts):
             raise AllowanceError("query.other_table")
-        refuse_hopeless(query)
+        refuse_unusable_session(query)
         for need in query.needs():
             self.home.refuse_need(need, self.record)
         jobs = self.home.jobs
-        note, stopped = partial(jobs.note, request), partial(jobs.cancelled, request)
+        progress = partial(jobs.note, request)
+        stopped = partial(jobs.cancelled, request)  # never raises: a stopped training stores the model so far
 
         def draw(statistic: Any) -> JsonObject:
             file = partial(self.home.published_file, request)
-            body = query.draw_body(statistic, ReleaseTools(self.read, self.home.coins, note, stopped, file))
-            return body | beyond.population_part(self.home.ledger, self.budget, query, body, [with_request, request])
+            body = query.draw_body(statistic, ReleaseTools(self.read, self.home.coins, progress, stopped, file))
+            return body | beyond.population_part(self.home.ledger, self.budget, query, body, [first_of_click, request])
 
-        return lambda: Release(
+        return lambda: Release(  # made when it is charged: `jobs.worker` names, and announces, the process that charges
             {
                 "budget": self.budget.id,
                 "table": self.record.name,
@@ -161,7 +165,9 @@ class Asker:
             draw,
         )
 
-    def _open(self, request: str) -> None:
+    def _before_charge(self, request: str) -> None:
+        """Refuse a changed table, but only for a new request: a retry of a charged one still gets its stored outcome. A
+        practice budget is created in the ledger now, with its first charge."""
         if self.home.ledger.find(request) is None:
             self.refuse_changed()
         self.home.open_budget(self.budget, self.actor)
@@ -180,7 +186,7 @@ def charge_and_draw(
 ) -> Entry:
     """Charge, read the statistic, draw, store. If the request was charged before, its stored outcome is returned and
     nothing is drawn again."""
-    with in_hand(reserve_args["worker"], reserve_args["request"]):
+    with in_hand(reserve_args["worker"], reserve_args["request"]):  # before the charge, which else seems abandoned
         charge = ledger.reserve(**reserve_args)
         if charge.fresh:
             _draw_once(ledger, charge.request, read, draw)
@@ -192,19 +198,20 @@ def charge_and_draw_all(ledger: Ledger, releases: Sequence[Release], keep: Fract
     """Charge all questions in one transaction, or none; then draw one after the other. A failure does not stop the
     others, which are paid for. If this process stops, the rest stays charged and is never drawn. The share `keep` of
     the allowance must be left."""
-    with ExitStack() as registered:
+    with ExitStack() as registered:  # before the charges, as above
         for release in releases:
             registered.enter_context(in_hand(release.reserve_args["worker"], release.reserve_args["request"]))
         charges = ledger.reserve_all([release.reserve_args for release in releases], keep)
         for charge, release in zip(charges, releases, strict=True):
             if charge.fresh:
-                with suppress(AllowanceError):  # recorded in the ledger
+                with suppress(AllowanceError):  # in the ledger as failed, or else as a charge without an outcome
                     _draw_once(ledger, charge.request, release.read, release.draw)
 
 
 def _draw_once(
     ledger: Ledger, request: str, read: Callable[[], Statistic], draw: Callable[[Statistic], JsonObject]
 ) -> None:
+    """Store the answer of a fresh charge. If anything fails, store that instead, and raise `release.failed`."""
     try:
         ledger.answer(request, draw(read()))
         return

@@ -301,7 +301,7 @@ def step_claim(query: AdaptiveSession) -> JsonObject:
 # Before a session: from public facts and the ledger's sums
 
 
-def refuse_hopeless(query: AnyQuery) -> None:
+def refuse_unusable_session(query: AnyQuery) -> None:
     """Refuse a session so noisy that guessing would do as well. Refuse also a session's question that is asked outside
     its session."""
     if not isinstance(query, AdaptiveSession):

@@ -23,7 +23,7 @@ from sections import add_rows
 
 import dpengine as dp
 from dpengine.asking.answers import promise_as_json
-from dpengine.asking.sessions import refuse_hopeless
+from dpengine.asking.sessions import refuse_unusable_session
 from dpengine.declared.dialect import Dialect
 from dpengine.declared.schema import Schema
 from dpengine.intake import inspect
@@ -159,7 +159,7 @@ def shown(two: Two, table: dp.Table, query: dp.Query) -> list[str]:
     assert again.digest() == query.digest(), "a question is not what it says of itself"
 
     def all_of_it() -> list[str]:
-        refuse_hopeless(query)
+        refuse_unusable_session(query)
         price = table.preview(query)
         assert all(not isinstance(part, float) or math.isfinite(part) for part in vars(price).values())
         return [query.sentence(), query.theorem, repr(price), repr(promise_as_json(query.promise())), query.digest()]

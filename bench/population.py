@@ -102,7 +102,7 @@ def of_mean(kind: str, n: int, epsilon: Fraction, relation: str) -> list[float]:
         values = SPREADS[kind](n)
         y = (2 * values - TOP).astype(np.int64)
         moments = n, int(y.sum()), int((y**2).sum())
-        here, wider = both(query, moments if query.spread else moments[:2], TOP)
+        here, wider = both(query, moments if query.draws_squares else moments[:2], TOP)
         _, without = both(plain, moments[:2], TOP)
         added = 100 * min(maurer_pontil(values, n, epsilon, float(BETA)), 1.0)
         quiet = 100 * min(2 * 1.96 * float(np.std(values / TOP)) / math.sqrt(n), 1.0)

@@ -26,113 +26,27 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 
 from dpengine.core.errors import AllowanceError
-from dpengine.core.types import Bits, Figure, Figures, Floats, Integers, Json
+from dpengine.core.types import Figures, Floats, Json
 from dpengine.mechanisms import sampling
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, Noised, OfNumbers
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Released, Sensitivity, Statistic
+from dpengine.mechanisms.quotients import (
+    CELLS,
+    Exact,
+    mean_reaches,
+    mean_reaches_of_three,
+    ratio,
+    ratio_range,
+    tested_ranges,
+)
 from dpengine.statistics.counts import Distribution, GroupDistributions
 from dpengine.statistics.need import Spread
 
-# Intervals of a ratio with a noisy numerator and denominator: every value the two ranges allow.
-
-Exact = int | Fraction
-
-
-def ratio_range(
-    top: Exact, top_reach: Exact, bottom: Exact, bottom_reach: Exact, low: Fraction, high: Fraction
-) -> tuple[Fraction, Fraction]:
-    """All T/B with |T−top| ≤ top_reach, |B−bottom| ≤ bottom_reach and B ≥ 1, cut to [low, high], where the truth lies;
-    all of [low, high] if no B ≥ 1 is possible."""
-    most = bottom + bottom_reach
-    if most < 1:
-        return low, high
-    least = max(bottom - bottom_reach, 1)
-    under, over = top - top_reach, top + top_reach
-    first = max(Fraction(under, most if under >= 0 else least), low)
-    last = min(Fraction(over, least if over >= 0 else most), high)
-    return (first, last) if first <= last else (low, high)
-
-
-def tested_range(top: float, bottom: float, reaches: Floats) -> tuple[float, float]:
-    """The range of every u in [−1, 1] that the test |top − u·bottom| ≤ c(u) accepts; all of [−1, 1] if it accepts none.
-    It rejects the true u with the chance for which c is made, so the range misses the truth at most with that chance,
-    whatever the bottom is (Fieller 1954). `reaches` bounds c from above on cells of equal length from −1 to 1."""
-    (found,) = tested_ranges([top], [bottom], reaches)
-    return found
-
-
-def tested_ranges(tops: Sequence[float], bottoms: Sequence[float], reaches: Floats) -> list[tuple[float, float]]:
-    """`tested_range` for several pairs."""
-    if len(tops) > _AT_ONCE:
-        parts = [slice(at, at + _AT_ONCE) for at in range(0, len(tops), _AT_ONCE)]
-        return [one for part in parts for one in tested_ranges(tops[part], bottoms[part], reaches)]
-    edges, found = edges_of(len(reaches)), list[tuple[float, float]]()
-    signs = np.where(np.array(bottoms) < 0, -1.0, 1.0)  # the test of (−top, −bottom) is the same
-    top, bottom = (np.array(tops) * signs)[:, None], (np.array(bottoms) * signs)[:, None]
-    nothing = bottom[:, 0] == 0
-    safe = np.where(bottom == 0, 1.0, bottom)
-    near = _near_cells((top - reaches.max()) / safe, (top + reaches.max()) / safe, nothing, len(reaches))
-    reaches, starts, ends = reaches[near], edges[near], edges[near + 1]
-    low, high = np.maximum((top - reaches) / safe, starts), np.minimum((top + reaches) / safe, ends)
-    accepted = low <= high
-    if nothing.any():
-        low[nothing], high[nothing] = starts[nothing], ends[nothing]
-        accepted[nothing] = (np.abs(top) <= reaches)[nothing]
-    # The cells rise, so the first and the last accepted one have the ends.
-    groups, last_cell = np.arange(len(accepted)), accepted.shape[1] - 1
-    first, last = accepted.argmax(axis=1), last_cell - accepted[:, ::-1].argmax(axis=1)
-    some, least, most = accepted[groups, first], low[groups, first], high[groups, last]
-    for met, lowest, highest in zip(some.tolist(), least.tolist(), most.tolist(), strict=True):
-        found.append((max(lowest - 1e-12, -1.0), min(highest + 1e-12, 1.0)) if met else (-1.0, 1.0))
-    return found
-
-
-def _near_cells(low: Floats, high: Floats, nothing: Bits, cells: int) -> Integers:
-    """For each pair the cells that may hold a u from `low` to `high`, and their neighbours: equally many for all, few
-    where the bottom is large. All cells for pairs with `nothing` to divide by."""
-    first, last = (np.clip((end[:, 0] + 1) * (cells / 2), 0, cells - 1).astype(np.int64) for end in (low, high))
-    first[nothing], last[nothing] = 0, cells - 1
-    many = min(int((last - first).max()) + 3, cells)
-    return np.clip(first - 1, 0, cells - many)[:, None] + np.arange(many)
-
-
-_AT_ONCE = 256  # pairs: a few megabytes
-
-
-@lru_cache(maxsize=16)
-def edges_of(cells: int) -> Floats:
-    """The ends of cells of equal length from −1 to 1. Nobody may change the array."""
-    return np.linspace(-1, 1, cells + 1)
-
-
-def ratio(top: Exact, bottom: Exact, low: Fraction, high: Fraction) -> Fraction:
-    """The quotient, clamped to [low, high], where the true one lies."""
-    return min(max(Fraction(top, max(bottom, 1)), low), high)
-
-
-def share_and_range(hits: Exact, misses: Exact, reach: Exact) -> tuple[float, tuple[float, float]]:
-    """H/(H+M) in percent, and its range if both may be off by `reach`. It rises in H and falls in M."""
-    least = _share(max(hits - reach, 0), misses + reach)
-    most = _share(hits + reach, max(misses - reach, 0))
-    middle = _share(max(hits, 0), max(misses, 0))
-    low, high = (Fraction(0) if least is None else least), (Fraction(100) if most is None else most)
-    value = (low + high) / 2 if middle is None else middle
-    return float(value), (float(low), float(high))
-
-
-def _share(hits: Exact, misses: Exact) -> Fraction | None:
-    """hits/(hits + misses) in percent; None if that is not defined."""
-    if hits < 0 or misses < 0 or hits + misses <= 0:
-        return None
-    return Fraction(100 * hits, hits + misses)
-
-
-Number = Fraction | float
+Point = Fraction | float  # an answer, or an end of its range
 Drawn = TypeVar("Drawn", int, Fraction)
-Estimate = tuple[Number, tuple[Number, Number]]  # a figure and its range
-_CELLS = 256  # cells of the tested mean, on each side of 0
+Estimate = tuple[Point, tuple[Point, Point]]  # an answer and its range
 ENOUGH = 100  # squares are drawn if people times ε is at least this; with less they say nothing
 MOST_GROUPS = 12  # squares are drawn for at most this many groups; each takes up to a second
 _NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, for the mean of an even spread
@@ -140,6 +54,11 @@ _NEAR, _BETWEEN = 500, 1_000  # points of the grid at each end, and in between, 
 
 @dataclass(frozen=True, kw_only=True)
 class OfRatio(Noised[Statistic]):
+    """A question states `known`, `estimate` and `supposed`, and what `Noised` asks for: `noised`, `weights` and
+    `sensitivity`. From `Noised` come `noise_kind`, `added` (the noise of each number of a group) and `of_rows`; from
+    `Query` `groups`, `conditional`, `released` and `facts`, whose `about` is the declared number of people.
+    """
+
     @property
     @abstractmethod
     def known(self) -> int | None:
@@ -154,7 +73,7 @@ class OfRatio(Noised[Statistic]):
         return [self.estimate(numbers, draws) for numbers in groups]
 
     @abstractmethod
-    def supposed(self, people: Fraction) -> Number:
+    def supposed(self, people: Fraction) -> Point:
         """How far the answer may be off in a group of this many people. If `placed`, for values spread evenly."""
 
     @property
@@ -176,16 +95,22 @@ class OfRatio(Noised[Statistic]):
 
     @property
     def loss_parts(self) -> int:
-        numbers = 1 if self.shared else len(self.weights)
-        return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
+        return self._parts_of(1 if self.shared else len(self.weights))
+
+    def _parts_of(self, numbers: int) -> int:
+        """The parts of the loss (“Loss”) for this many numbers of a group, those that share one weight counted once."""
+        if self.facts.relation == "add_remove":
+            return numbers
+        return 1 if self.by is None else 2 * numbers
 
     @property
     def parts_apart(self) -> bool:
         """False by group under replace-one: a change inside one group may cost one draw as much as two parts."""
         return self.by is None or self.facts.relation == "add_remove"
 
-    def _known_first(self, numbers: Figures, known: Figure | None) -> Figures:
-        return numbers if self.known is None or known is None else (known, *numbers)
+    def _known_first(self, numbers: Figures) -> Figures:
+        """One group's drawn numbers, as `estimate` takes them."""
+        return numbers if self.known is None else (self.known, *numbers)
 
     def least(self) -> Fraction:
         """A lower bound on the error of any method; 0 if none is known."""
@@ -198,13 +123,20 @@ class OfRatio(Noised[Statistic]):
     def promise(self) -> Within:
         off = self.supposed(Fraction(self.facts.about, self.groups))
         alpha = off if isinstance(off, Fraction) else Fraction(off).limit_denominator(10**6)
-        nominal = self.known is None
-        return Within(alpha, self.groups, self.beta, self.least(), self.promise_unit, nominal, self.placed)
+        return Within(
+            alpha,
+            self.groups,
+            self.beta,
+            self.least(),
+            self.promise_unit,
+            nominal=self.known is None,  # it holds for a table of about the declared size
+            spread=self.placed,
+        )
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
         """Averages the drawn numbers of several draws and divides once; ratios are not averaged."""
-        width = len(self.weights)
-        groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
+        many = len(self.weights)
+        groups = [self._known_first(raw[at : at + many]) for at in range(0, len(raw), many)]
         answers = self.estimates(groups, draws)
         return self.released([(float(value), (float(low), float(high))) for value, (low, high) in answers])
 
@@ -212,6 +144,21 @@ class OfRatio(Noised[Statistic]):
 @dataclass(frozen=True, kw_only=True)
 class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     """A mean of y over the rows that have a value, |y| ≤ W.
+
+    What the paragraphs below prove, for one row of a person:
+
+        numbers of a group                  weights     copies  |  with R, weights
+        S        N is known                 1           1       |  S, R          2W, 1
+        N, S                                W, 1        k, 1    |  N, S, R       2W², 2W, 1
+        A, B     they share a row's weight  1, 1        1, 1    |  C₀, C₁, C₂    1, 1, 1
+
+        relation                loss parts of S   of N, S   of A, B    change in L1   in squared L2
+        add/remove              (never known)     2         1          2W             2W²
+        replace-one, everyone   1                 1         (never)    2W             4W²
+        replace-one, by group   (never known)     4         2          4W             4W²
+
+    k = 3 for Gaussian noise under replace-one for everyone, else 1. R has one copy and adds no part of the loss. The
+    change is then 2W times as large in L1, and 4W² times in squared L2.
 
     Statistic   N and S = Σy. One row added or removed: |ΔS| ≤ W, |ΔN| = 1. One replaced: |ΔS| ≤ 2W with ΔN = 0, or it
                 loses or gains its value: |ΔS| ≤ W, |ΔN| = 1. In all cases |ΔS| + W·|ΔN| ≤ 2W (twice that by group under
@@ -242,17 +189,17 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     """
 
     accepts: ClassVar[tuple[type[Added], ...]] = (*ADDED, SharedNoise)
-    squared: ClassVar[bool] = False  # does the statistic hold Σy²?
+    holds_squares: ClassVar[bool] = False  # does the statistic hold Σy²?
 
     @cached_property
-    def spread(self) -> bool:
-        """Is R drawn too?"""
+    def draws_squares(self) -> bool:
+        """Is R drawn too (“Squares”)?"""
         facts, people = self.facts, Fraction(self.facts.about, self.groups)
-        wanted = self.squared and facts.sample and facts.unit.at_most == 1 and self.groups <= MOST_GROUPS
+        wanted = self.holds_squares and facts.sample and facts.unit.at_most == 1 and self.groups <= MOST_GROUPS
         return wanted and self.epsilon * people >= ENOUGH and squares_fit(self.width)
 
     @property
-    def rounded(self) -> Fraction:
+    def mean_rounding(self) -> Fraction:
         """How far rounding may move the mean of y."""
         return Fraction(0)
 
@@ -262,87 +209,87 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
         """W: no row has a larger |y|."""
 
     @abstractmethod
-    def figure(self, mean: Fraction) -> Number:
+    def figure(self, mean: Fraction) -> Point:
         """The answer if the mean of y is `mean`. It is monotone in the mean."""
 
-    def figure_of(self, total: Exact, number: Exact) -> Number:
+    def figure_of(self, total: Exact, number: Exact) -> Point:
         """`figure` of the mean total/number."""
         return self.figure(Fraction(total, number))
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """The weights of the drawn numbers: of N and S (S alone if N is known), or of A and B if they share a row's
-        weight. With R three numbers are drawn, or two if N is known."""
         w = self.width
-        if self.spread:
-            return (2 * w, 1) if self.known is not None else (1, 1, 1) if self.shared else (2 * w * w, 2 * w, 1)
-        return (1,) if self.known is not None else (1, 1) if self.shared else (w, 1)
+        if self.known is not None:  # S, and R
+            return (2 * w, 1) if self.draws_squares else (1,)
+        if self.shared:  # A and B, or C₀, C₁ and C₂ (“Shared”, “Squares”)
+            return (1, 1, 1) if self.draws_squares else (1, 1)
+        return (2 * w * w, 2 * w, 1) if self.draws_squares else (w, 1)  # N and S (“Statistic”), and R (“Squares”)
 
     @property
     def copies(self) -> tuple[int, ...]:
-        own = (1,) * (1 + self.spread)
+        own = (1,) * (1 + self.draws_squares)
         if self.known is not None:
             return own
         free = self.noise_kind.norm == "l2sq" and self.facts.relation == "replace" and self.by is None
-        return (3 if free else 1), *own
+        return (3 if free else 1), *own  # “Gaussian”
 
     @property
     def loss_parts(self) -> int:
-        """The number of equal parts of the loss; R adds none."""
-        numbers = 1 if self.shared or self.known is not None else 2
-        return numbers if self.facts.relation == "add_remove" else 1 if self.by is None else 2 * numbers
+        """The number of equal parts of the loss (“Loss”); R adds none (“Squares”)."""
+        return self._parts_of(1 if self.shared or self.known is not None else 2)
 
     def sensitivity(self) -> Sensitivity:
-        replaced, times = self.facts.relation == "replace", 2 * self.width if self.spread else 1
-        return self.of_rows(
-            (4 if replaced and self.by is not None else 2) * self.width * times,
-            (4 if replaced else 2) * self.width**2 * times**2,
-        )
+        replaced = self.facts.relation == "replace"
+        first = 4 * self.width if replaced and self.by is not None else 2 * self.width  # “Statistic”, “Shared”
+        second = (4 if replaced else 2) * self.width**2  # “Gaussian”
+        times = 2 * self.width if self.draws_squares else 1  # “Squares”
+        return self.of_rows(first * times, second * times**2)
 
     def in_group(self, number: Drawn, total: Drawn, squares: Drawn | None = None) -> tuple[Drawn, ...]:
-        """The numbers of a group that get noise, computed from N, S and Σy²; R is one of them if it is drawn."""
+        """The numbers of a group that get noise, computed from N, S and, if R is drawn, Σy²."""
         w = self.width
-        if not self.spread or squares is None:
+        if not self.draws_squares:
             if self.known is not None:
                 return (total,)
-            return (w * number - total, w * number + total) if self.shared else (number, total)
-        rest = w * w * number - squares
+            return (w * number - total, w * number + total) if self.shared else (number, total)  # “Shared”
+        if squares is None:
+            raise ValueError("R is drawn: it needs the sum of squares")
+        rest = w * w * number - squares  # R
         if self.known is not None:
             return total, rest
         if not self.shared:
             return number, total, rest
         ends = w * w * number + squares
-        return ends - 2 * w * total, 2 * rest, ends + 2 * w * total
+        return ends - 2 * w * total, 2 * rest, ends + 2 * w * total  # C₀, C₁ and C₂ (“Squares”)
 
     def _moments(self, numbers: Figures) -> tuple[Exact, Exact, Exact]:
-        """N, S and Σy² from a group's numbers, which begin with N if that is known. Σy² is 0 if R is not drawn."""
+        """N, S and Σy² from a group's numbers, which begin with N if that is known. Σy² is 0 if R is not drawn. It is
+        linear in the numbers, as `_mean_of_group` needs."""
         w = self.width
-        if self.shared and self.known is None:
-            if not self.spread:
+        if self.shared:
+            if not self.draws_squares:
                 return Fraction(numbers[0] + numbers[1], 2 * w), Fraction(numbers[1] - numbers[0], 2), 0
             first, middle, last = numbers
             whole = Fraction(first + middle + last, 4 * w * w)
             return whole, Fraction(last - first, 4 * w), Fraction(first + last - middle, 4)
-        return numbers[0], numbers[1], w * w * numbers[0] - numbers[2] if self.spread else 0
+        return numbers[0], numbers[1], w * w * numbers[0] - numbers[2] if self.draws_squares else 0
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         return self.estimates([numbers], draws)[0]
 
     def estimates(self, groups: Sequence[Figures], draws: int) -> list[Estimate]:
-        width, beta = self.width, self.beta / self.groups
-        edge = Fraction(width)
-        if self.known is not None:
-            reach = self.added[0].reach(beta, draws)
-            pairs = [(numbers[0], numbers[1]) for numbers in groups]
-            ends = [ratio_range(s, reach, n, 0, -edge, edge) for n, s in pairs]
-            figures = [self.figure(ratio(s, n, -edge, edge)) for n, s in pairs]
-        else:
+        beta, edge = self.beta / self.groups, Fraction(self.width)
+        if self.known is None:  # “Range”
             one, sums = self._scaled(groups)
-            found = tested_ranges(
-                [float(s / one) for _, s in sums], [float(n * width / one) for n, _ in sums], self._tests(draws, beta)
-            )
-            return self._between(sums, one, found)
-        return [(figure, self._answers(*end)) for figure, end in zip(figures, ends, strict=True)]
+            tops, bottoms = [float(s / one) for _, s in sums], [float(n * self.width / one) for n, _ in sums]
+            return self._between(sums, one, tested_ranges(tops, bottoms, self._tests(draws, beta)))
+        reach = self.added[0].reach(beta, draws)
+        answers = list[Estimate]()
+        for numbers in groups:
+            n, s = numbers[:2]
+            ends = ratio_range(s, reach, n, 0, -edge, edge)
+            answers.append((self.figure(ratio(s, n, -edge, edge)), self._answers(*ends)))
+        return answers
 
     def _scaled(self, groups: Sequence[Figures]) -> tuple[int, list[tuple[Exact, Exact]]]:
         """N and S of each group, both times the first number, which makes integers of those of a single draw."""
@@ -355,7 +302,7 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
     ) -> list[Estimate]:
         """The answer and its range of each group, where the mean S/N of y is cut to its range times W; N and S are
         multiplied by `one`. It is exact, but makes no fractions: with many groups they would be most of the work."""
-        width, rounded, figure_of = self.width, bool(self.rounded), self.figure_of
+        width, rounds, figure_of = self.width, bool(self.mean_rounding), self.figure_of
         answers = list[Estimate]()
         for (number, total), (low, high) in zip(sums, ranges, strict=True):
             (least, parts), (most, others) = low.as_integer_ratio(), high.as_integer_ratio()
@@ -366,78 +313,82 @@ class OfMeans(OfNumbers[Statistic], OfRatio[Statistic]):
                 figure = figure_of(most, others)
             else:
                 figure = figure_of(total, number)
-            if rounded:
+            if rounds:
                 answers.append((figure, self._answers(Fraction(least, parts), Fraction(most, others))))
             else:
                 ends = figure_of(least, parts), figure_of(most, others)
                 answers.append((figure, (min(ends), max(ends))))
         return answers
 
-    def _answers(self, low: Fraction, high: Fraction) -> tuple[Number, Number]:
+    def _answers(self, low: Fraction, high: Fraction) -> tuple[Point, Point]:
         """The range of the answer for means of y in [low, high], widened by what rounding may add."""
-        off = self.rounded
+        off = self.mean_rounding
         ends = self.figure(low - off if off else low), self.figure(high + off if off else high)
         return min(ends), max(ends)
 
     def _tests(self, draws: int, beta: Fraction) -> Floats:
         """For each cell of u, from −1 to 1: how far noise moves S − uWN from 0 where the mean of y is uW."""
-        if self.shared and self.spread:
-            return _tests_of_three(self.added, self.width, draws, beta)
+        if self.shared and self.draws_squares:
+            return mean_reaches_of_three(self.added, self.width, draws, beta)
         (first, last), width = self.added[:2], 1 if self.shared else self.width
-        return test_reaches(first, last, width, self.shared, draws, beta)
+        return mean_reaches(first, last, width, self.shared, draws, beta)
 
     def seeming(self, people: Fraction) -> Fraction:
         """A lower bound on the noisy N of a group of this many people (at least 1), except with a tenth of β."""
         beta, noises = self.beta / self.groups / 10, self.added
-        (whole,) = (
-            self.noise_kind.line_reaches(noises, np.ones((1, len(noises))), 1, beta) / self._row_weight
-            if self.shared
-            else (noises[0].reach(beta),)
-        )
+        if self.shared:
+            whole = self.noise_kind.line_reaches(noises, np.ones((1, len(noises))), 1, beta)[0] / self._row_weight
+        else:
+            whole = noises[0].reach(beta)
         return max(people - Fraction(float(whole)), Fraction(1))
 
     @property
     def _row_weight(self) -> int:
         """How much one row adds to the sum of the numbers that share its weight."""
-        return 4 * self.width**2 if self.spread else 2 * self.width
+        return 4 * self.width**2 if self.draws_squares else 2 * self.width
 
     def off_middle(self, people: Fraction) -> Fraction:
         """How far the mean of y may be off in a group of this many people, if it is truly 0."""
-        reach = self._tests(1, self.beta / self.groups * 9 / 10)[_CELLS]
+        reach = self._tests(1, self.beta / self.groups * 9 / 10)[CELLS]  # of the first cell of u above 0
         return Fraction(float(reach)) / self.seeming(people)
 
     def coarse(self) -> Fraction:
+        """An answer that may be off by more than an eighth of the range says little."""
         return self.declared.diameter / 8
 
     @property
     def speaks_of_all(self) -> bool:
+        """Only rows of different people are a random sample."""
         return self.facts.unit.at_most == 1
 
     def population(self, answer: Released, raw: Figures, beta: Fraction, moved: Fraction = Fraction(0)) -> Json:
-        """The larger group's answer, from the mean of x = (y + W)/2W, which lies in [0, 1] (`sampling.mean_of_all`)."""
+        """The larger group's answer, from the mean of x = (y + W)/2W, which lies in [0, 1] (`sampling.mean_of_all`).
+        After earlier answers (`moved` bounds what they did) only for all people of the table together."""
         everybody = not self.conditional and self.by is None and self.declared.complete
         if not self.speaks_of_all or (moved and not everybody):
             return None
-        width, ranges = len(self.weights), []
-        for at in range(0, len(raw), width):
-            low, high = self._mean_of_group(raw[at : at + width], beta / self.groups, moved)
+        many, ranges = len(self.weights), []
+        for at in range(0, len(raw), many):
+            low, high = self._mean_of_group(raw[at : at + many], beta / self.groups, moved)
             least, most = self._answers(*(Fraction(2 * end - 1) * self.width for end in (low, high)))
             ranges.append((float(least), float(most)))
         return sampling.as_answer([] if self.by is None else self.labels(), ranges)
 
     def supposed_draw(self) -> tuple[int, ...] | None:
+        """Values spread evenly from −W to W: S = 0, and Σy² = NW²/3."""
         people = self.facts.about // self.groups
         return self.in_group(people, 0, people * self.width**2 // 3) * self.groups
 
     def _mean_of_group(self, numbers: Figures, beta: Fraction, moved: Fraction) -> tuple[float, float]:
-        drawn = self._known_first(numbers, self.known)
-        units = [tuple(int(one) for one in unit) for unit in np.eye(len(drawn), dtype=int)[len(drawn) - len(numbers) :]]
-        moments = sampling.SampledMoments(
-            self.width, _floats(self._moments(drawn)), tuple(_floats(self._moments(unit)) for unit in units), self.added
-        )
+        """The range of the mean of x in the larger group, from a group's drawn numbers."""
+        drawn = self._known_first(numbers)
+        # `_moments` is linear: what a drawn number adds to N, S and Σy² is their value where it is 1 and others are 0.
+        units = np.eye(len(drawn), dtype=int)[len(drawn) - len(numbers) :].tolist()
+        adds = tuple(_floats(self._moments(tuple(unit))) for unit in units)
+        moments = sampling.SampledMoments(self.width, _floats(self._moments(drawn)), adds, self.added)
         off = moments.off(beta / 10)
         rest, people = beta if off == 0 else beta * 9 / 10, self.facts.about / self.groups
-        if self.spread and not moved:
+        if self.draws_squares and not moved:
             return sampling.mean_of_moments(moments, rest, people, off)
         total, noises = moments.total()
         return sampling.mean_of_all(total, moments.drawn[0], noises, rest, moved, off)
@@ -476,7 +427,7 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
             raise AllowanceError("sum.overflow", column=self.column)
 
     @property
-    def rounded(self) -> Fraction:
+    def mean_rounding(self) -> Fraction:
         return 2 * self.rounding
 
     @cached_property
@@ -499,7 +450,7 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
             return float(low if (weight < first) == (first < last) else high)
         return min(max(self.value_at(weight), float(low)), float(high))
 
-    def supposed(self, people: Fraction) -> Number:
+    def supposed(self, people: Fraction) -> Point:
         people = people if self.known is not None else self.seeming(people)
         total = people * _even_mean(self.at(Fraction(1)))
         value, (low, high) = self.estimate((people, total) if self.known is not None else self.in_group(people, total))
@@ -519,25 +470,6 @@ class MeanOfWeights(OfMeans[Spread | tuple[Spread, ...]]):
                 sum(count for _, count in rows), sum(self.centred(code) * count for code, count in rows)
             )
         return tuple(numbers)
-
-
-@lru_cache(maxsize=256)
-def test_reaches(first: Added, last: Added, width: int, shared: bool, draws: int, beta: Fraction) -> Floats:
-    """For each cell of u, how far noise moves S − uWN (N and S drawn) or ((1 − u)B − (1 + u)A)/2 (A and B drawn). The
-    bound grows with |u| (in the second case by Proschan 1965), so a cell takes the bound at its farther end."""
-    u = np.arange(1, _CELLS + 1) / _CELLS
-    factors = np.column_stack(((1 + u) / 2, (1 - u) / 2) if shared else (u * width, np.ones(_CELLS)))
-    half = first.line_reaches((first, last), factors, draws, beta)
-    return np.concatenate((half[::-1], half))
-
-
-@lru_cache(maxsize=256)
-def _tests_of_three(noises: tuple[Added, ...], width: int, draws: int, beta: Fraction) -> Floats:
-    """`test_reaches` of S − uWN from C₀, C₁ and C₂. A cell takes the largest size of each factor in it."""
-    u = np.arange(_CELLS + 1) / _CELLS
-    line = np.abs(np.stack((1 + u, u, 1 - u))) / (4 * width)
-    half = noises[0].line_reaches(noises, np.maximum(line[:, :-1], line[:, 1:]).T, draws, beta)
-    return np.concatenate((half[::-1], half))
 
 
 @lru_cache(maxsize=256)

@@ -32,7 +32,8 @@ from dpengine.mechanisms import sampling
 from dpengine.mechanisms.answer_state import APART, FEW
 from dpengine.mechanisms.card import BY, WHERE, Card, Parameter
 from dpengine.mechanisms.query import Bounds, Fields, Released, Sensitivity
-from dpengine.mechanisms.ratios import Estimate, Number, OfRatio, ratio, ratio_range, test_reaches, tested_range
+from dpengine.mechanisms.quotients import mean_reaches, ratio, ratio_range, tested_range
+from dpengine.mechanisms.ratios import Estimate, OfRatio, Point
 from dpengine.mechanisms.trial import IN_A, SOME, WEST, Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import HitCounts
@@ -132,12 +133,12 @@ class Proportion(OfRatio[tuple[int, ...]]):
     def truth(self, rows: Sequence[Row]) -> float:
         return 100 * sum(self.of.holds(row) for row in rows) / len(rows)
 
-    def supposed(self, people: Fraction) -> Number:
+    def supposed(self, people: Fraction) -> Point:
         reach = self.reaches()[0] if self.known is not None else Fraction(float(self._tests(1)[0]))
         return min(100 * reach / people, ALL)
 
     def _tests(self, draws: int) -> Floats:
-        return test_reaches(*self.added, 1, True, draws, self.beta / self.groups * 9 / 10)
+        return mean_reaches(*self.added, 1, True, draws, self.beta / self.groups * 9 / 10)
 
     def estimate(self, numbers: Figures, draws: int = 1) -> Estimate:
         if self.known is not None:

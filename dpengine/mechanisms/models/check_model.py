@@ -24,7 +24,7 @@ from dpengine.mechanisms.noise import Added, LaplaceNoise
 from dpengine.mechanisms.noised import Noised, OfCounts
 from dpengine.mechanisms.promises import Within
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
-from dpengine.mechanisms.ratios import ratio, ratio_range, share_and_range
+from dpengine.mechanisms.quotients import ratio, ratio_range, share_and_range
 from dpengine.mechanisms.trial import CLUB, HALF, WORLD, Example, Trial, model, shapes
 from dpengine.messages import called, say
 from dpengine.statistics.features import SHAPES

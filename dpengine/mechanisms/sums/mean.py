@@ -27,7 +27,8 @@ from typing import ClassVar
 from dpengine.declared.conditions import Row
 from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.noised import card_of_figure
-from dpengine.mechanisms.ratios import Exact, Number, OfMeans
+from dpengine.mechanisms.quotients import Exact
+from dpengine.mechanisms.ratios import OfMeans, Point
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.statistics.counts import Moments
 
@@ -55,14 +56,14 @@ class Mean(OfMeans[tuple[int, ...]]):
 
     rises: ClassVar[bool] = True
 
-    squared: ClassVar[bool] = True
+    holds_squares: ClassVar[bool] = True
 
     def need(self) -> Moments:
-        return Moments(self.column, self.declared.size, 1 + self.spread, self.by, self.groups, self.where)
+        return Moments(self.column, self.declared.size, 1 + self.draws_squares, self.by, self.groups, self.where)
 
     def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
-        width = 2 + self.spread
-        groups = [value[at : at + width] for at in range(0, len(value), width)]
+        many = 2 + self.draws_squares
+        groups = [value[at : at + many] for at in range(0, len(value), many)]
         return tuple(number for moments in groups for number in self.in_group(*moments))
 
     @property
@@ -79,10 +80,10 @@ class Mean(OfMeans[tuple[int, ...]]):
         off = self.added[0].reach(self.beta) / max(people, Fraction(1)) if known else self.off_middle(people)
         return min(off * self.declared.step / 2, self.declared.diameter)
 
-    def figure(self, mean: Fraction) -> Number:
+    def figure(self, mean: Fraction) -> Point:
         return self.figure_of(mean.numerator, mean.denominator)
 
-    def figure_of(self, total: Exact, number: Exact) -> Number:
+    def figure_of(self, total: Exact, number: Exact) -> Point:
         middle, half, whole = self._line
         return (middle * number + half * total) / (whole * number)
 

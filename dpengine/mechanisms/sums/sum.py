@@ -76,7 +76,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return int(max(abs(column.lower), abs(column.upper)) / self.grain)
 
     @property
-    def spread(self) -> bool:
+    def draws_squares(self) -> bool:
         """Is R drawn too?"""
         facts, enough = self.facts, self.known is not None and self.epsilon * self.known >= ENOUGH
         return facts.sample and facts.unit.at_most == 1 and enough and squares_fit(self.half * self._step)
@@ -88,22 +88,22 @@ class Sum(OfNumbers[tuple[int, ...]]):
 
     @property
     def weights(self) -> tuple[int, ...]:
-        return (4 * self.half, self._step) if self.spread else (1,)
+        return (4 * self.half, self._step) if self.draws_squares else (1,)
 
     def need(self) -> Moments:
-        return Moments(self.column, self.declared.size, 1 + self.spread, self.by, self.groups, self.where)
+        return Moments(self.column, self.declared.size, 1 + self.draws_squares, self.by, self.groups, self.where)
 
     def noised(self, value: tuple[int, ...]) -> tuple[int, ...]:
         """Each group's sum in grains: Σ(lower + step·code), with Σ2·code = Σy + N·(size−1); and R."""
         lower, h = int(self.declared.lower / self.grain), self.half
-        if self.spread:
+        if self.draws_squares:
             n, s, squares = value
             return n * lower + self._step * ((s + n * h) // 2), h * h * n - squares
         pairs = zip(value[0::2], value[1::2], strict=True)
         return tuple(n * lower + self._step * ((s + n * h) // 2) for n, s in pairs)
 
     def sensitivity(self) -> Sensitivity:
-        if self.spread:
+        if self.draws_squares:
             most = 4 * self.half**2 * self._step
             return self.of_rows(most, most**2)
         far, wide = self._largest, int(self.declared.diameter / self.grain)
@@ -140,7 +140,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
         return fsum(self.values(rows))
 
     def from_mean(self, raw: Figures, draws: int) -> Released:
-        reach, sums = self._reach(draws), raw[:1] if self.spread else raw
+        reach, sums = self._reach(draws), raw[:1] if self.draws_squares else raw
         return self.released([(self._plain(k), (self._plain(k - reach), self._plain(k + reach))) for k in sums])
 
     def _reach(self, draws: int = 1) -> Figure:
@@ -163,9 +163,9 @@ class Sum(OfNumbers[tuple[int, ...]]):
         low, width, whole = column.lower, float(column.diameter), float(column.step / 2)
         total = float(raw[0] * self.grain - people * (column.lower + column.upper) / 2) / whole
         adds = [(0.0, float(self.grain) / whole, 0.0), (0.0, 0.0, -1.0)][: len(self.added)]
-        squares = float(self.half**2 * people - raw[1]) if self.spread else 0.0
+        squares = float(self.half**2 * people - raw[1]) if self.draws_squares else 0.0
         moments = sampling.SampledMoments(self.half, (float(people), total, squares), tuple(adds), self.added)
-        if self.spread and not moved:
+        if self.draws_squares and not moved:
             ends = sampling.mean_of_moments(moments, beta, people)
         else:
             summed, noises = moments.total()
@@ -177,4 +177,4 @@ class Sum(OfNumbers[tuple[int, ...]]):
         if self.known is None:
             return None
         even = self.half**2 * self.known * 2 // 3  # values spread evenly over the range
-        return int((column.lower + column.upper) / 2 * self.known / self.grain), *([even] if self.spread else [])
+        return int((column.lower + column.upper) / 2 * self.known / self.grain), *([even] if self.draws_squares else [])

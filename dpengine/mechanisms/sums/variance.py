@@ -52,7 +52,8 @@ from dpengine.mechanisms.card import Card
 from dpengine.mechanisms.noise import ADDED, Added, SharedNoise
 from dpengine.mechanisms.noised import MOST_ROWS, MOST_SUM, OfNumbers, card_of_figure
 from dpengine.mechanisms.query import Released, Sensitivity
-from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, Number, OfRatio, edges_of, ratio, tested_range
+from dpengine.mechanisms.quotients import edges_of, ratio, tested_range
+from dpengine.mechanisms.ratios import MOST_GROUPS, Drawn, Estimate, OfRatio, Point
 from dpengine.mechanisms.trial import Example, Trial
 from dpengine.statistics.counts import Moments
 
@@ -131,7 +132,7 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
             second = max(second, _farthest(h, of_sum, of_squares))
         return self.of_rows(first, second)
 
-    def supposed(self, people: Fraction) -> Number:
+    def supposed(self, people: Fraction) -> Point:
         """The width of the answer's range, since its ends lie unevenly. We suppose values spread over half the declared
         range: around its middle or, if the number of people is public, a quarter of the way from there to an end."""
         h = self.half
@@ -176,8 +177,8 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         everybody = not self.conditional and self.by is None and self.declared.complete
         if not self.speaks_of_all or (moved and not everybody):
             return None
-        width, whole = len(self.weights), float(self.declared.diameter)
-        groups = [self._known_first(raw[at : at + width], self.known) for at in range(0, len(raw), width)]
+        many, whole = len(self.weights), float(self.declared.diameter)
+        groups = [self._known_first(raw[at : at + many]) for at in range(0, len(raw), many)]
         spreads = [self._spread_of_group(numbers, beta / self.groups, moved) for numbers in groups]
         return sampling.as_answer(
             [] if self.by is None else self.labels(), [(whole * sqrt(low), whole * sqrt(high)) for low, high in spreads]

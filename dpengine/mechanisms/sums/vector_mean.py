@@ -48,7 +48,7 @@ from dpengine.mechanisms.noise import Added, GaussianNoise, LaplaceNoise, chosen
 from dpengine.mechanisms.noised import Noised
 from dpengine.mechanisms.promises import WithinEach
 from dpengine.mechanisms.query import Fields, Released, Sensitivity
-from dpengine.mechanisms.ratios import ratio, ratio_range
+from dpengine.mechanisms.quotients import ratio, ratio_range
 from dpengine.mechanisms.trial import IN_A, Example, Trial
 from dpengine.messages import say
 from dpengine.statistics.counts import MOST_WIDE, UNITS, CentredSums

@@ -277,9 +277,9 @@ def test_squares_are_drawn_for_nothing(case: str, noise: str, relation: str, mon
     query = world.build(key, given, relation).with_noise(noise if key == "mean" or noise != "shared" else "")
     sampled = replace(query, facts=replace(query.facts, sample=True))
     if key == "sum" and relation == "add_remove":
-        assert not sampled.spread  # nothing is claimed, and nothing more drawn
+        assert not sampled.draws_squares  # nothing is claimed, and nothing more drawn
         return
-    assert sampled.spread and len(sampled.added) == len(query.added) + 1
+    assert sampled.draws_squares and len(sampled.added) == len(query.added) + 1
     assert sampled.loss() == query.loss()
     assert (
         query.shared if key == "mean" and noise == "shared" and query.shareable else sampled.added[:-1] == query.added
@@ -489,7 +489,7 @@ def _missed(kind: str, relation: str, n: int, epsilon: F, tables: int) -> tuple[
     missed: list[bool] = []
     for _ in range(tables):
         statistic, truth = drawn(n)
-        if key in ("mean", "sum") and not query.spread:
+        if key in ("mean", "sum") and not query.draws_squares:
             statistic = tuple(number for place, number in enumerate(statistic) if place % 3 < 2)
         raw = query.draw(statistic, SystemCoins())
         answer = query.finish(raw)

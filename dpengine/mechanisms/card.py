@@ -62,7 +62,7 @@ class Parameter:
     kind: str  # column.number, .ordered, .category, .listed (or sets), .any, .file, share, bins, where, epsilon, …
     default: Any = None
     required: bool = False
-    above: str = ""  # shown only if the field of this name is above 1
+    if_several: str = ""  # shown only if the field of this name holds more than 1
     takes: Takes | None = None  # None: every column of its kind
     words: str = ""  # other words beside the field than the usual ones: form.of.<words>, form.for.<words>
 

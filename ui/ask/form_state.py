@@ -185,7 +185,7 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
         wanted["answer"] = answer
     # A link to this very page leaves the browser's address as it was.
     arrived = bool(st.session_state.pop(fields.ARRIVED, False))
-    if arrived and fields.turn_picker() and not answer:  # a page that is opened begins at its top
+    if arrived and fields.key_end() and not answer:  # a page that is opened begins at its top
         scroll.top()  # it may have been tapped far below
     address(wanted, again=arrived)
 

@@ -127,5 +127,5 @@ def _offered(table: dp.Table, usual: dp.Query) -> dict[str, str]:
 
 
 def _pick(code: str, options: Sequence[str], now: str, key: str, name: str) -> str:
-    widget = f"ask-trusted-{name}-{key}{fields.turn_picker()}"
+    widget = f"ask-trusted-{name}-{key}{fields.key_end()}"
     return fields.choose(code, options, now, widget, on_change=_choose, args=(key, name, widget))

@@ -21,11 +21,13 @@ from ui.parts import fields
 from ui.shell.frame import hint
 from ui.shell.language import day_format
 
-# Grouped columns, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or between
-# edges, lists by a declared lookup. A picker's options are texts: a column's name, or the JSON of its groups.
+# Columns and grouped columns, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or
+# between edges, lists by a declared lookup. An *option* is a picker's text for one of them: a column's name, or the
+# JSON of a column and its rule (`option_of` a parameter). The step or edges of a number are no part of it; they are
+# asked for once it is picked, and complete the question's parameter (`parameter_of` an option).
 
 USUAL_GROUPS = 15  # that a first step makes at most
-_FIGURES = ("step", "edges")
+_STEP_OR_EDGES = ("step", "edges")
 
 
 def group_options(schema: dp.Schema, numbers: bool = True) -> list[str]:
@@ -50,7 +52,7 @@ def group_rules(schema: dp.Schema, name: str) -> list[str]:
     return found
 
 
-def group_words(option: str) -> str:
+def option_words(option: str) -> str:
     """A picker's option as a person reads it."""
     given = read_groups(option)
     if not isinstance(given, dict):
@@ -72,28 +74,28 @@ def read_groups(text: str) -> Any:
     return found if isinstance(found, dict) and isinstance(found.get("column"), str) else text
 
 
-def group_option(given: Any) -> str:
+def option_of(given: Any) -> str:
     """The picker's option for a question's column or groups, without their step or edges."""
     if not isinstance(given, dict):
         return str(given or "")
     if "title" in given:
         return _text({"column": given["column"], "by": given["title"]})
-    return _text({name: part for name, part in given.items() if name not in _FIGURES})
+    return _text({name: part for name, part in given.items() if name not in _STEP_OR_EDGES})
 
 
-def chosen_groups(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
+def parameter_of(schema: dp.Schema, option: str, given: Any, key: str) -> Any:
     """The parameter for a picked option. For a number this draws a field for the step or the edges, and adds what was
     typed."""
     wanted = read_groups(option)
     if not isinstance(wanted, dict) or "by" in wanted:
         return wanted
-    now = given if group_option(given) == option and isinstance(given, dict) else {}
+    now = given if option_of(given) == option and isinstance(given, dict) else {}
     column = schema.number(wanted["column"])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        words = {how: say(f"group.how.{how}", column=wanted["column"]) for how in _FIGURES}
+        words = {how: say(f"group.how.{how}", column=wanted["column"]) for how in _STEP_OR_EDGES}
         first = "edges" if "edges" in now else "step"
         rule = fields.pick("group.how", list(words), first, words.__getitem__, f"{key}-how")
-        label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.turn_picker()}"
+        label, field = say(f"group.{rule}_field"), f"{key}-{rule}{fields.key_end()}"
         if rule == "step":
             step = written(now.get("step")) or text_of(usual_step(column))
             return wanted | {"step": fields.number_field(label, step, field, width=200)}
@@ -193,7 +195,7 @@ def _lines(table: dp.Table | Lists, rows: list[Any], kind: str, count: int) -> l
     """Draw the lines, and return their conditions. A line with nothing picked is a condition too, and the engine
     refuses it: without it, the answer would be about more people than the page seems to say."""
     known = [rows[place] if place < len(rows) else None for place in range(count)]
-    return [_condition(table, row, f"{kind}-{place}{fields.turn_picker()}") for place, row in enumerate(known)]
+    return [_condition(table, row, f"{kind}-{place}{fields.key_end()}") for place, row in enumerate(known)]
 
 
 def _either(table: dp.Table | Lists, rows: list[Any], kind: str, counter: str) -> list[Any]:

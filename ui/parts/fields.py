@@ -121,8 +121,9 @@ def forget_pickers() -> None:
             del st.session_state[key]
 
 
-def turn_picker() -> str:
-    """The end of a picker's key. It changes when a link or a callback replaces the form."""
+def key_end() -> str:
+    """The end of the key of a form's widget. It changes when a link or a callback replaces the form, which empties the
+    widget. `pick` adds it; for any other widget its caller does."""
     return f"-{st.session_state[_TURN]}" if st.session_state.get(_TURN) else ""
 
 
@@ -133,7 +134,7 @@ def word(text: str) -> None:
 
 def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """Draw a selectbox as wide as the word in it, and return the picked option."""
-    key += turn_picker()
+    key += key_end()
     shown = st.session_state.get(key, now)
     longest = len(words(shown if shown in options else now))
     look: Any = {"label_visibility": "collapsed", "width": min(max(96, 78 + 46 * longest // 5), 400)}

@@ -367,7 +367,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
         own=(
             Parameter("column", "column.listed", required=True),
             Parameter("how_many", "number", default=1),
-            Parameter("ordered", "switch", default=True, above="how_many"),
+            Parameter("ordered", "switch", default=True, if_several="how_many"),
             WHERE,
         ),
     )

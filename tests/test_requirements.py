@@ -15,7 +15,12 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("allowance", "dpengine", "ui", "demos", "pages")
 IMPORT = re.compile(r"^\s*(?:import (\w+)|from (\w+)[\w.]* import )", re.MULTILINE)
-NAMED = {"ibis": "ibis-framework", "docx": "python-docx", "PIL": "pillow"}  # otherwise as it is imported
+NAMED = {
+    "ibis": "ibis-framework",
+    "docx": "python-docx",
+    "PIL": "pillow",
+    "grpc": "grpcio",
+}  # otherwise as it is imported
 
 
 def required(file: str = "requirements.in") -> dict[str, Requirement]:
@@ -39,7 +44,7 @@ def test_what_is_imported_is_required() -> None:
     extras = (
         required(f"requirements-{name}.in") for name in ("serve", "postgres", "spark")
     )  # not imported on a laptop
-    asked = reduce(or_, extras, required()) | {"py4j": Requirement("py4j")}  # a part of pyspark
+    asked = reduce(or_, extras, required()) | {name: Requirement(name) for name in ("py4j", "grpcio")}  # of pyspark
     missing = {name: where for name, where in imported().items() if name not in asked}
     assert not missing, f"imported and not in requirements.in: {missing}"
     unused = required().keys() - imported().keys()

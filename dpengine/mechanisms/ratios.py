@@ -122,7 +122,9 @@ class OfRatio(Noised[Statistic]):
 
     def promise(self) -> Within:
         off = self.supposed(Fraction(self.facts.about, self.groups))
-        alpha = off if isinstance(off, Fraction) else Fraction(off).limit_denominator(10**6)
+        alpha = Fraction(off)
+        if not isinstance(off, Fraction) and off > 1 / 1000:  # shorter; tiny values would be rounded to 0
+            alpha = alpha.limit_denominator(10**6)
         return Within(
             alpha,
             self.groups,

@@ -176,6 +176,13 @@ def _exact(scale: float, most: int) -> tuple[np.ndarray[Any, Any], np.ndarray[An
     return places, (1 - r) / (1 + r) * r ** np.abs(places)
 
 
+def test_a_preview_of_tiny_values_is_above_zero() -> None:
+    """Rounding to the nearest millionth made ±0 of it."""
+    tiny = Schema({"x": Number("0", "0.0000100", "0.0000001")})
+    query = Variance.build(Facts("t", tiny, Unit.rows(), "add_remove", 1_000_000), {"column": "x", "epsilon": "1"})
+    assert 0 < query.promise().alpha < Fraction(1, 100_000)
+
+
 @pytest.mark.parametrize(("scale", "v"), [(4, 0.0), (4, 0.3), (6, 1.0), (12, 0.75), (0.4, 0.5)])
 def test_two_noises_reach_as_far_as_their_exact_law_allows(scale: float, v: float) -> None:
     """And not much farther: no bound is worth having that a quarter less noise would still keep."""

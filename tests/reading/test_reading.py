@@ -52,7 +52,7 @@ def _added(folder: Path, rows: str) -> dp.Table:
     return workspace.add_table("people", folder / "people.csv", budget=dp.Budget("1", "1e-6"), **given)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) -> None:
     lines = lines_of(path)
@@ -61,6 +61,7 @@ def test_typed_questions_are_read_right_and_rarely_wrong_in_silence(path: Path) 
     assert counted["wrong"] <= MOST_WRONG * len(lines), counted
 
 
+@pytest.mark.long  # sets that came after it are read below
 @pytest.mark.parametrize("lang", ["en", "sl"])
 def test_three_hundred_questions_over_five_tables_are_read_right(lang: str) -> None:
     """The last third, by a hash of its texts, was read once, after the reader was improved on the others."""

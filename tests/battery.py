@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from dpengine.accountant.costs import cost
@@ -58,8 +59,13 @@ FALSE_ALARM = 1e-6
 
 def case_name(case: Case) -> str:
     """A case's name, such as “count: of some”, which `world.named` turns back."""
-    pairs = ((key, name, given) for key, query in catalogue.items() for name, given in query.trial.cases.items())
-    return next(f"{key}: {name}" for key, name, given in pairs if (key, dict(given)) == case)
+    return _case_names()[case[0], repr(sorted(case[1].items()))]
+
+
+@cache
+def _case_names() -> dict[tuple[str, str], str]:
+    named = [(key, *case) for key, query in catalogue.items() for case in query.trial.cases.items()]
+    return {(key, repr(sorted(given.items()))): f"{key}: {name}" for key, name, given in reversed(named)}
 
 
 def check_sensitivity(query: Query) -> None:

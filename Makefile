@@ -28,7 +28,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
 .PHONY: help release release-prepare bench-all venv run serve serve-venv workshop test test-engines test-clusters engines-venv engines audit shots tour lint lock dist test-dist clean samples \
-	new-question browser bench bench-engines
+	new-question browser peers bench bench-engines
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -92,23 +92,21 @@ samples: ## write the sample tables in data/ again, byte for byte
 	@$(need_python)
 	@"$(PYTHON)" data/make_samples.py
 
-bench: $(TEST_STAMP) browser ## speed and error beside other tools, written to bench/results.md (BENCH_ARGS="--sizes 100000": short)
+bench: $(TEST_STAMP) browser peers ## speed and error beside other tools, written to bench/results.md (BENCH_ARGS="--sizes 100000": short)
+	@$(PY) -m bench $(BENCH_ARGS)
+
+peers:
 	@test -e $(PEERS_STAMP) || { $(need_python); echo "Building $(PEERS_VENV) for the tools we compare with."; \
 		rm -rf $(PEERS_VENV) && mkdir -p build && { $(call new_venv,$(PEERS_VENV)); } && \
 		$(PEERS_VENV)/bin/python -m pip --disable-pip-version-check --no-input install -q --require-hashes \
 			-r bench/requirements-peers.txt >build/bench-peers.log 2>&1 && touch $(PEERS_STAMP) || { \
 		rm -rf $(PEERS_VENV); echo "They did not install (build/bench-peers.log): the tables will say so."; }; }
-	@$(PY) -m bench $(BENCH_ARGS)
 
 bench-engines: $(ENGINES_STAMP) engines ## our answers beside plain aggregates on DuckDB, Postgres and Spark (BENCH_ARGS="--rows 1000000")
 	@$(ENGINES_VENV)/bin/python -m bench.engines $(BENCH_ARGS)
 
-bench-all: bench bench-engines ## every file of bench/results*.md, one after the other
-	@set -e; for part in checks kept "large --write" person_rows "models --runs 5 --write" "pages --write" "people --write" \
-			"people --kills 10 --write" "population --write" "synthetic_tables --write" "training beside 20 --write" \
-			"training rates --write" "training large --write" "utility --write" "workshop --write"; do \
-		echo "python -m bench.$$part"; began=$$(date +%s); $(PY) -m bench.$$part; echo "$$(($$(date +%s) - began)) s: $$part"; \
-	done
+bench-all: $(TEST_STAMP) browser peers $(ENGINES_STAMP) engines ## every file of bench/results*.md (BENCH_ARGS=--resume: what a stopped run left)
+	@$(PY) -m bench.evening $(BENCH_ARGS)
 
 lock: $(TEST_STAMP) ## pin the requirements again from the .in files (UPGRADE=1 for the newest versions)
 	@set -e; for name in requirements requirements-serve requirements-dev requirements-postgres requirements-spark \

@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 
 import allowance
 from allowance import cli
+from bench import evening
 from dpengine import __main__ as commands
 from dpengine.core import places
 from tools import dist, release
@@ -281,11 +282,33 @@ def test_a_release_runs_every_part(tmp_path: Path) -> None:
     assert parts == ["test", "test-engines", "test-dist", "audit", "bench-all", "dist"]
     assert all(re.search(rf"(?m)^{part}:", text) for part in parts)
     written = {path.name for path in (ROOT / "bench").glob("results*.md")}
-    benches = re.search(r"(?ms)^bench-all: (.+?)\n\n", text)
-    assert benches is not None and len(written) >= 12
-    for name in written - {"results.md"}:
-        part = {"results-curves.md": "kept", "results-synthetic.md": "synthetic_tables"}.get(name, name[8:-3])
-        assert part in benches[1], name
+    parts = {**evening.ERRORS, **evening.TIMES}
+    files = {f"results-{name}.md" if name else "results.md" for name in parts.values()}
+    assert written - {"results-evening.md"} == files
+    assert all(
+        (ROOT / "bench" / part.split()[0]).with_suffix(".py").exists() or part.startswith("utility") for part in parts
+    )
+
+
+def test_an_evening_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    def measured(part: str) -> dict[str, object]:
+        ran.append(part)
+        return {"began": "2026-01-02 19:00", "seconds": 60, "code": int(part == "kept" and len(ran) < 18), "load": 1.0}
+
+    monkeypatch.setattr(evening, "measured", measured)
+    for name in ("RESULTS", "KEPT", "LOGS"):
+        monkeypatch.setattr(evening, name, tmp_path / name)
+    monkeypatch.setattr(evening, "ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["bench.evening"])
+    with pytest.raises(SystemExit, match="Failed: kept"):
+        evening.main()
+    assert set(ran) == {*evening.ERRORS, *evening.TIMES} and "failed after 60" in evening.RESULTS.read_text("utf-8")
+    ran += ["done before"]
+    monkeypatch.setattr("sys.argv", ["bench.evening", "--resume", "pages"])
+    assert evening.main() == 0 and ran[-2:] == ["pages --write", "kept"]
+    assert "failed" not in evening.RESULTS.read_text("utf-8")
 
 
 # The files to double-click

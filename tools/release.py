@@ -20,7 +20,7 @@ _LINE = re.compile(r'(?m)^__version__ = "(.+)"$')
 _WHEEL = re.compile(r"allowance-(\d+\.\d+\.\d+)-py3")
 _FORM = re.compile(r"\d+\.\d+\.\d+")
 # What the parts of a release write again: not changed by hand.
-WRITTEN = re.compile(r"docs/audit\.md|docs/wheels\.md|bench/results[a-z-]*\.md")
+WRITTEN = re.compile(r"docs/audit\.md|docs/wheels\.md|bench/results[a-z_-]*\.md")
 
 
 def version() -> str:

@@ -1,9 +1,10 @@
 """Declares a table anew: codes it again from the raw rows, on the same budget.
 
 One process at a time, under a lock in the table's folder: the new coded file is written beside the old one, then
-version and schema change in one transaction of the registry. A running question keeps reading the file it began with,
-so a replaced file stays for an hour, and the last replaced one until the next change. Also here: the raw rows that
-count, for questions about undeclared columns.
+version and schema change in one transaction of the registry. What a killed process left of that version goes first: its
+kept counts follow another declaration. A running question keeps reading the file it began with, so a replaced file
+stays for an hour, and the last replaced one until the next change. Also here: the raw rows that count, for questions
+about undeclared columns.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ def revise(
             if column not in header:
                 raise AllowanceError("column.absent", column=column, columns=list(header))
         new = replace(old, version=old.version + 1, schema=schema.as_json(), header=list(header))
+        _drop(folder, new.version)
         code(new)
         with registry.transaction() as rows:
             registry.update(rows, new)
@@ -98,6 +100,7 @@ def protect(
                     raise UnknownTable(name)
                 if old.unit != unit.as_json():
                     coded.append(replace(old, version=old.version + 1, unit=unit.as_json()))
+                    _drop(folders[name], coded[-1].version)
                     coded[-1] = code(coded[-1])
             commit()
         except BaseException:

@@ -36,7 +36,8 @@ from dpengine.statistics.counts import (
 from dpengine.statistics.engines.duck import DuckEngine
 from dpengine.statistics.need import Needs, Spread
 from dpengine.statistics.view import WEIGHT
-from dpengine.storage import erase
+from dpengine.storage import erase, redeclare
+from dpengine.storage.registry import Registry
 
 SCHEMA = Schema({"x": Number(0, 9), "c": Category(["a", "b"]), "y": Number(0, 4)})
 SIZES = {"x": 10, "c": 4, "y": 5}
@@ -166,6 +167,41 @@ def test_kept_counts_follow_the_declaration_and_go_with_the_rows(tmp_path: Path)
     workspace.forget("people")
     assert not list((tmp_path / "var" / "tables").rglob("*"))
     assert not any(_found(tmp_path / "var", bytes_) for bytes_ in held)
+    workspace.close()
+
+
+@pytest.mark.usefixtures("every_table_is_large")
+@pytest.mark.parametrize("act", ["revise", "protect"])
+def test_a_declaration_that_failed_leaves_no_kept_counts_to_the_next(tmp_path: Path, act: str) -> None:
+    """Else sums would hold codes beyond the new range, or rows of a person beyond the new number, with the noise for
+    fewer."""
+    workspace = dp.open_workspace(tmp_path / "var")
+    file = tmp_path / "people.csv"
+    file.write_text("id,age\n" + "".join(f"{at // 50},{20 + at % 60}\n" for at in range(200)))
+    age = dp.Number(0, 120)
+    given: dict[str, Any] = {"unit": dp.Unit.rows(), "relation": "replace", "budget": dp.Budget("100", "1e-6")}
+    workspace.add_table("people", file, schema=dp.Schema({"age": age}), **given)
+
+    def declare(most: int) -> None:
+        if act == "revise":
+            workspace.revise("people", dp.Schema({"age": dp.Number(0, most)}))
+        else:
+            workspace.protect("people", dp.Unit.column("id", most))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Registry, "update", killed)
+        patch.setattr(workspace.ledger, "protect", killed)
+        patch.setattr(redeclare, "_drop", lambda *_: None)  # a killed process cleans nothing up
+        with pytest.raises(KeyboardInterrupt):
+            declare(40)
+    assert list((tmp_path / "var" / "tables").rglob("coded-2.kept-0.parquet"))
+    workspace.close()
+    workspace = dp.open_workspace(tmp_path / "var")
+    declare(2)
+    assert not workspace.differing_counts()
     workspace.close()
 
 

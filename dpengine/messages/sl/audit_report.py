@@ -52,7 +52,7 @@ SENTENCES: dict[str, str] = {
     "audit.ledger.bound": "ε ≥ {bound}",
     "audit.strategy.whole": "vse naenkrat",
     "audit.strategy.steady": "enaka števila do zavrnitve",
-    "audit.strategy.certain": "ustavi se, ko je najbolj prepričan",
+    "audit.strategy.certain": "ustavi se pri največji gotovosti",
     "audit.strategy.gambler": "majhni stolpiči, nato ves preostanek, ko se nagnejo",
     "audit.strategy.chooser": "vprašanje in ε po odgovorih",
     "audit.kept": "Vrstic: {lines}; nobena točna izguba in nobena meja ni nad svojo trditvijo.",

@@ -14,7 +14,7 @@ SENTENCES: dict[str, str] = {
     "cut.days.lower": "{column} pred {lower} šteje kot {lower}",
     "edge.near.upper": "To je blizu vrednosti {end}, kjer se navedeni razpon stolpca {column} konča. Vse, kar je nad njo, šteje kot {end}: če je tega veliko, je prava vrednost precej višja.",
     "edge.near.lower": "To je blizu vrednosti {end}, kjer se navedeni razpon stolpca {column} začne. Vse, kar je pod njo, šteje kot {end}: če je tega veliko, je prava vrednost precej nižja.",
-    "edge.hardly": "Skoraj nihče. Ali je res tako ali pa so celice stolpca {columns} zapisane drugače kot na vašem seznamu: nihče ni preveril.",
+    "edge.hardly": "Skoraj nihče. Ali je res tako ali pa so celice stolpca {columns} zapisane drugače kot na vašem seznamu, ni preveril nihče.",
     "edge.range.lower": "»{name}« vsebuje tudi vse pod {lower}: tam se navedeni razpon začne.",
     "edge.range.upper": "»{name}« vsebuje tudi vse nad {upper}: tam se navedeni razpon konča.",
     "edge.range.both": "»{name}« vsebuje tudi vse pod {lower} in nad {upper}: tam se navedeni razpon konča.",

@@ -81,7 +81,7 @@ SENTENCES: dict[str, str] = {
     "fit.slip.codes": "Na seznamu so šifre: ali so v celicah besede ali šifre z ničlami spredaj?",
     "fit.slip.set": "Je med postavkami drugo ločilo ali so zapisane drugače?",
     "fit.slip.date": "Ali so dan, mesec in leto v drugem vrstnem redu ali je razpon dni preozek?",
-    "fit.slip.number": "Je razpon preozek ali v drugih enotah? Je decimalni znak drug, je v celici enota ali število, kot je 999, za »ni znano«? Navedete ga lahko, ko stolpec znova opišete.",
+    "fit.slip.number": "Je razpon preozek ali v drugih enotah? Je decimalno ločilo drugačno, je v celici enota ali število, kot je 999, za »ni znano«? Navedete ga lahko, ko stolpec znova opišete.",
     "data.fit.all_title": "Celice ustrezajo opisu?",
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaji ostanejo skriti: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, a videti pravilni. Z majhno porabo lahko preverite vse stolpce naenkrat.",
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",

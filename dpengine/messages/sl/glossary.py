@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "gloss.receipt.means": "Spremlja vsak odgovor: vprašanje, številka, cena in vrstica knjige. Vsakdo ga lahko primerja s knjigo.",
     "gloss.seal": "zapečatenje",
     "gloss.seal.seen": "zapečaten*",
-    "gloss.seal.means": "Lastnik lahko tabelo zapre za vselej: nobenih vprašanj več, tudi če je proračuna še kaj. Prejšnji odgovori ostanejo.",
+    "gloss.seal.means": "Kdor ima tabelo v lasti, jo lahko zapre za vselej: nobenih vprašanj več, tudi če je proračuna še kaj. Prejšnji odgovori ostanejo.",
     "gloss.composition": "kompozicija",
     "gloss.composition.seen": "kompozicij*",
     "gloss.composition.means": "Kako se seštevajo izgube več odgovorov. V najslabšem primeru se preprosto seštejejo; veliko majhnih skupaj razkrije manj od svoje vsote, razen z drobno verjetnostjo.",

@@ -40,7 +40,7 @@ SENTENCES: dict[str, str] = {
     "lesson.13.box.right": "od teh imen je pravih",
     "lesson.13.alt.sum": "Vrstic: {rows}; ime jih dobi {named}, od tega pravih {right}.",
     "lesson.13.alt.bars": "Stolpiči s šumom: koliko oseb ima kaj.",
-    "lesson.13.one.hospital.table": "Bolnikov brez imen je {rows}; program jih med volivci v imeniku ({names}) najde {named}: nihče drug tam nima istega spola, rojstva in pošte.",
+    "lesson.13.one.hospital.table": "Oseb brez imen je {rows}; program jih v volilnem imeniku ({names}) najde {named}: nihče drug tam nima istega spola, rojstva in pošte.",
     "lesson.13.two.hospital.table": "Pravih imen je {right} in z vsakim pride diagnoza. Če bi imena žrebali, bi jih bilo pravih {lot}.",
     "lesson.13.one.films.table": "Nekaj ocen {names|je|sta|so|je} pod svojim imenom {names|objavila|objavili|objavile|objavilo} {names} {names|oseba|osebi|osebe|oseb}. Program med vrsticami brez imen ({rows}) najde vrstice {named} od njih.",
     "lesson.13.two.films.table": "Pravih je {right} in z vsako pridejo vsi filmi, o katerih oseba ni povedala nikomur. Z izžrebanimi imeni bi bilo zadetih filmov {lot}.",
@@ -48,6 +48,6 @@ SENTENCES: dict[str, str] = {
     "lesson.13.one.films.private": "Objavljeni so samo stolpiči s šumom. Nekdo si po njih izmisli tabelo (vrstic: {rows}) in isti program eno od {names} imen da {named} od njih.",
     "lesson.13.two.private": "Po naključju je pravih imen {right}. Če bi imena žrebali, bi jih bilo pravih {lot}: program ni našel nikogar.",
     "lesson.13.theorem": "Stolpcev, ki izdajo ljudi, ni mogoče našteti: vsako dejstvo, ki ga ve še kdo, je ime. Diferencialna zasebnost seznama ne potrebuje. Karkoli drugega nekdo že ima ali še dobi, ε-diferencialno zasebna objava obete o čemerkoli glede ene osebe pomnoži z največ e^ε: kdor je bil v dvomu pol-pol, ima pri ε = {epsilon} prav v največ {most} od 100 primerov.\nTu je objava en histogram z ε = {epsilon}; pri filmih sta dva, vsak s polovico. Kar se s stolpiči zgodi potem, s katerokoli drugo tabelo, je brezplačno (naknadna obdelava).\nOsebe, tabele in ocene so izmišljene po javnem semenu; stolpiči nosijo pravi šum programa. Katera imena so prava, prešteje nekdo, ki to ve; program tega ne ve.",
-    "lesson.13.source": "Diplomsko delo, uvod; Sweeney 2000 (bolnišnica in volivci); Narayanan, Shmatikov 2008 (filmi), katerih oceno in pravilo uporablja program. Histogram: Dwork, McSherry, Nissim, Smith 2006.",
+    "lesson.13.source": "Diplomsko delo, uvod; Sweeney 2000 (bolnišnica in volilni imenik); Narayanan, Shmatikov 2008 (filmi), katerih oceno in pravilo uporablja program. Histogram: Dwork, McSherry, Nissim, Smith 2006.",
     "lesson.13.relation": "Vrstica ene osebe (zamenjava ene): število oseb je javno, kar piše v vrstici, ni.",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 SENTENCES: dict[str, str] = {
     "card.overview.title": "Prvi pogled",
     "card.overview.noun": "prvi pogled",
-    "card.overview.plain": "Koliko oseb ima vsaka vrednost ali skupina v številnih stolpcih, kupljeno naenkrat: potem glejte, kolikor želite.",
+    "card.overview.plain": "Koliko oseb ima vsako vrednost ali skupino v več stolpcih, kupljeno naenkrat: potem glejte, kolikor želite.",
     "card.overview.theorem": "Diskretni Gaussov mehanizem na ostankih števil (Canonne, Kamath, Steinke 2020, izrek 14; Xiao, He, Zhang, Kifer 2023)",
     "card.overview.caveat.bins": "Števila in datumi so v skupinah, ki sledijo iz navedenega razpona.",
     "card.overview.caveat.sets": "Stolpec z množicami pokaže, koliko oseb ima vsako postavko, le za vse skupaj.",

@@ -45,7 +45,7 @@ SENTENCES: dict[str, str] = {
     "plan.add_again": "Dodaj v načrt še enkrat",
     "plan.fit_help": "Spremeni samo načrt; porabi šele izvedba. Vse odklenjene obljube se zrahljajo ali izboljšajo za isti faktor, dokler načrt ravno ne gre v proračun.",
     "plan.fit_not": "Tega ni mogoče prilagoditi: že zaklenjena vprašanja porabijo preveč. Odklenite ali odstranite kakšno vprašanje ali pustite manj nedotaknjenega.",
-    "plan.fixed": "Za strokovnjake: cena, če bi bil ta seznam določen vnaprej",
+    "plan.fixed": "Strokovno: cena, če bi bil ta seznam določen vnaprej",
     "plan.fixed_price": "Če bi bil prav ta seznam določen zdaj, brez vmesnega pogleda na odgovore, bi ga numerično računanje (porazdelitev izgube zasebnosti) ocenilo na ε = {epsilon} pri δ = {delta}. Drugo za drugim dajo ε = {charged}, ker si lahko po vsakem odgovoru premislite.",
     "plan.fixed_same": "Tako kratek seznam ni cenejši, če je določen vnaprej (numerično računanje s porazdelitvijo izgube zasebnosti, δ = {delta}). Da si lahko premislite, vas tu ne stane nič.",
     "plan.fixed_none": "Tega seznama na ta način ni mogoče oceniti.",

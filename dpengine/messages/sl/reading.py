@@ -2,7 +2,7 @@
 
 SENTENCES = {
     "box.label": "Vprašajte z lastnimi besedami",
-    "box.label_of": "Vprašajte tabelo {table} z lastnimi besedami",
+    "box.label_of": "Vprašajte o tabeli {table} z lastnimi besedami",
     "box.example": "na primer {text}",
     "box.example_of": "{kind}: {column}",
     "box.example_by": "{text}, po: {column}",

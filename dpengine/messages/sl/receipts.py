@@ -47,7 +47,7 @@ SENTENCES: dict[str, str] = {
     "report.price": "Ta odgovor je porabil {share} proračuna, {at} UTC.",
     "report.details": "Kako je nastal",
     "report.receipt": "Potrdilo",
-    "report.acts": "Kaj je naredil lastnik",
+    "report.acts": "Lastniška dejanja",
     "report.check": "Kako to preverite",
     "report.check_how": "Vsak odgovor ima potrdilo, katerega zgoščena vrednost stoji pod njim. Prenesite ga s strani odgovora in ga primerjajte s knjigo, na strani Odgovori pod Knjiga ali s tem ukazom:",
     "report.check_command": "python -m dpengine verify RECEIPT.json ledger.sqlite",

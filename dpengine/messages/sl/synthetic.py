@@ -29,7 +29,7 @@ SENTENCES: dict[str, str] = {
     "card.small_database.plain": "Nekaj izmišljenih vrstic, ki na veliko vprašanj odgovorijo približno tako kot cela tabela. Nihče v njih ni resničen.",
     "card.small_database.theorem": "Eksponentni mehanizem nad vsemi tabelami s toliko vrsticami (McSherry in Talwar 2007, izrek 6; Blum, Ligett in Roth 2008), natančno izžreban",
     "card.small_database.caveat.rows": "Vsaka izmišljena vrstica predstavlja enak del ljudi, zato se deleži povedo v korakih po eno vrstico.",
-    "card.small_database.caveat.class": "Obljuba velja le za vprašanja izbrane vrste. Izmišljene vrstice lahko vprašate tudi kaj drugega, vendar brez obljube.",
+    "card.small_database.caveat.class": "Obljuba velja le za vprašanja izbrane vrste. Iz izmišljenih vrstic lahko izračunate tudi kaj drugega, vendar brez obljube.",
     "param.queries.label": "Vprašanja, na katera mora odgovoriti",
     "param.queries.help": "Vse vrednosti vsakega stolpca in vsi pari vrednosti dveh stolpcev ali vaši lastni pogoji.",
     "param.size.label": "Vrstice majhne tabele",

@@ -23,8 +23,8 @@ SENTENCES: dict[str, str] = {
     "channel.way.car": "Avto",
     "channel.ones": "enic na kupu",
     "channel.about": "torej približno toliko oseb",
-    "channel.learns.apart": "Opazovalec izve tri števila enic in nič drugega: vsak vrstni red sporočil je bil enako verjeten.",
-    "channel.learns.tagged": "Opazovalec izve ista tri števila in nič drugega. Urejen po oznakah je kup trije premešani kupi; zloženi skupaj in premešani so spet ta kup. En mešalec torej zadošča za poljubno mnogo vsot, njihova zasebnost pa je zasebnost vseh vsot skupaj.",
+    "channel.learns.apart": "Kdor opazuje, izve tri števila enic in nič drugega: vsak vrstni red sporočil je bil enako verjeten.",
+    "channel.learns.tagged": "Kdor opazuje, izve ista tri števila in nič drugega. Urejen po oznakah je kup trije premešani kupi; zloženi skupaj in premešani so spet ta kup. En mešalec torej zadošča za poljubno mnogo vsot, njihova zasebnost pa je zasebnost vseh vsot skupaj.",
     "channel.learns.bundles": "Nobena ovojnica nima imena, a vsaka je vrstica nekoga: pot na delo je zdaj gotova za {certain} od {people} oseb. Kdor o osebi ve še nekaj, morda najde njeno ovojnico. To ni mešalni model: vsako sporočilo mora biti prosto.",
     "channel.alt.bundles": "Ovojnice s po šestimi sporočili v naključnem vrstnem redu: {people}.",
 }

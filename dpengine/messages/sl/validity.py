@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "overfitting.seed": "Številka tabele mora biti celo število od {least} do {most}.",
     "overfitting.cells": "Število oseb krat število lastnosti je tu lahko največ {most}; katerega od njiju zmanjšajte.",
     "overfitting.epsilon": "Proračun mora biti med {least} in {most}; običajna izbira je 1.",
-    "overfitting.about": "Analitik, ki tabeli samega šuma postavi veliko vprašanj, s točnimi in z zasebnimi odgovori.",
+    "overfitting.about": "Analiza, ki o tabeli samega šuma postavi veliko vprašanj, s točnimi in z zasebnimi odgovori.",
     "overfitting.option.people": "osebe v tabeli",
     "overfitting.option.features": "lastnosti da/ne vsake osebe",
     "overfitting.option.epsilon": "proračun zasebnosti za vsa vprašanja skupaj",
@@ -28,6 +28,6 @@ SENTENCES: dict[str, str] = {
     "overfitting.print.private_fresh": "na novih osebah (zasebni)",
     "overfitting.print.gap": "Točni odgovori: z vsemi lastnostmi je poročilo {gap} {gap|odstotno točko|odstotni točki|odstotne točke|odstotnih točk} nad resnico na novih osebah.",
     "overfitting.print.private_gap": "Zasebni odgovori: z vsemi lastnostmi je poročilo za {gap} {gap|odstotno točko|odstotni točki|odstotne točke|odstotnih točk} oddaljeno od resnice na novih osebah. {inside} od {all} poročil je znotraj {alpha} {alpha|točke|točk|točke|točk}, za kolikor šum lahko premakne vsako.",
-    "overfitting.print.margin": "Pri ε = {epsilon}, δ = {delta} je vsak zasebni odgovor znotraj {alpha} {alpha|točke|točk|točke|točk} od vrednosti v tabeli in znotraj {width} {width|točke|točk|točke|točk} od populacije, karkoli že analitik počne, v 95 od 100 primerov.",
+    "overfitting.print.margin": "Pri ε = {epsilon}, δ = {delta} je vsak zasebni odgovor znotraj {alpha} {alpha|točke|točk|točke|točk} od vrednosti v tabeli in znotraj {width} {width|točke|točk|točke|točk} od populacije, karkoli že počne analiza, v 95 od 100 primerov.",
     "overfitting.link": "Zakaj vas veliko vprašanj prevara",
 }

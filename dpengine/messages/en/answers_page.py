@@ -133,7 +133,7 @@ SENTENCES: dict[str, str] = {
     "compare.few": "One of these figures says too little: its range must allow for everything you could have picked, so nearly any value is possible. Choose another figure, or ask again with a higher spend.",
     "compare.few_part": "“{part}” says too little: its range must allow for everything you could have picked, so nearly any value is possible. Leave it out, or ask again with a higher spend.",
     "years.title": "Compare with another table, such as last year’s",
-    "years.lead": "The same questions to both tables, side by side. Free.",
+    "years.lead": "The same questions about both tables, side by side. Free.",
     "years.none": "choose a table",
     "years.with": "The other table",
     "years.question": "Question",

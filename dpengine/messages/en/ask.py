@@ -46,7 +46,7 @@ SENTENCES: dict[str, str] = {
     "who.everyone.all_rows": "rows",
     "who.where.all_rows": "rows where {conditions}",
     "who.where.rows": "rows (at most {most} of each person) where {conditions}",
-    "who.of.everyone": "everyone",
+    "who.of.everyone": "all people",
     "who.of.where": "people where {conditions}",
     "who.of.everyone.rows": "rows (at most {most} of each person)",
     "who.of.everyone.all_rows": "rows",

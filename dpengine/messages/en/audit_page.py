@@ -118,7 +118,7 @@ SENTENCES: dict[str, str] = {
     "check.csv.exact": "exact chance, table {table}",
     "check.csv.drawn": "share of draws, table {table}",
     "check.own": "A column of your own",
-    "check.own_lead": "How much privacy would publishing it lose at most? The declaration alone decides: no cell is read, and nothing is spent.",
+    "check.own_lead": "How much privacy could publishing it lose? The declaration alone decides: no cell is read, and nothing is spent.",
     "check.own_column": "Column",
     "check.own_delta": "Chance of a slip (δ)",
     "check.own_exact": "Published at ε = {epsilon}, whatever a row of “{column}” shows is at most {times} times as likely for one true cell as for another: exactly ε = {exact}.",

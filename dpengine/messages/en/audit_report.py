@@ -52,7 +52,7 @@ SENTENCES = {
     "audit.ledger.bound": "ε ≥ {bound}",
     "audit.strategy.whole": "everything at once",
     "audit.strategy.steady": "equal counts until refused",
-    "audit.strategy.certain": "stops when he is most certain",
+    "audit.strategy.certain": "stops when most certain",
     "audit.strategy.gambler": "small bars, then all that is left once they lean",
     "audit.strategy.chooser": "question and ε by the answers",
     "audit.kept": "{lines} lines: no exact loss and no bound is above its claim.",

@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "ledger.lead": (
         "Every question was charged before it was answered. Nothing is refunded; seeing an answer again is free."
     ),
-    "ledger.shared": "One allowance for {tables}: the questions to all of them are below.",
+    "ledger.shared": "One allowance for {tables}: the questions about all of them are below.",
     "answers.elsewhere": "Answers about “{table}”",
     "ledger.empty": "Nothing has been asked of “{table}” yet; its whole allowance is left.",
     "ledger.first": "Ask a first question",

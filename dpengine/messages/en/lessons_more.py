@@ -118,7 +118,7 @@ SENTENCES: dict[str, str] = {
     "lesson.10.source": "The definition of differential privacy: Dwork, McSherry, Nissim, Smith 2006; with δ, Dwork, Kenthapadi, McSherry, Mironov, Naor 2006.",
     "lesson.10.relation": "One person’s row (replace-one): the number of people is public, what a row says is not.",
     # 14
-    "lesson.14.title": "Who won, without anybody’s vote",
+    "lesson.14.title": "Who won, with no vote given away",
     "lesson.14.line": "Naming the winner of an election in private, in three ways.",
     "lesson.14.do": "A thousand made-up people voted for five candidates, each equally far behind the one before. Change the lead.",
     "lesson.14.set.lead": "Votes between one candidate and the next",

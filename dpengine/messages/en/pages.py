@@ -186,7 +186,7 @@ SENTENCES: dict[str, str] = {
     "form.for.count": "of",
     "form.who.everyone.rows.count": "all rows",
     "form.who.some.rows.count": "rows where…",
-    "form.who.everyone.count": "everyone",
+    "form.who.everyone.count": "all people",
     "form.who.some.count": "people where…",
     "form.who.everyone": "everyone",
     "form.who.some": "only people where…",

@@ -136,7 +136,7 @@ SENTENCES: dict[str, str] = {
     "session.outward.within": "Every answer is also within {width} of the population’s truth, {chance} times in 100.",
     "session.outward.none": "Nothing useful can be promised about the population: {people} people are too few for {questions} questions at this spend. The answers still hold for this table.",
     "session.outward.early": "Only the early questions say something useful about the population: the first is within {width} of its truth, {chance} times in 100. Reserve fewer questions to have it for all.",
-    "session.outward.too_much": "Nothing useful can be said about the population: earlier releases about these people may have led to the questions. Next time ask this first, or ask people not asked before. The answers still hold for this table.",
+    "session.outward.too_much": "Nothing useful can be said about the population: earlier releases about these people may have led to the questions. Next time ask this first, or ask about people nobody has asked about. The answers still hold for this table.",
     "session.outward.unfit": "Nothing is claimed about the population: that needs one row per person and a public number of people. The answers still hold for this table.",
     "session.outward.split_wins": "Giving each question its own share of the people, without any privacy, would give a narrower range: within {width}. With few questions it always is: up to about {crossing} on a table of this size, even against the best noise.",
     "session.outward.rounded": "For the first question it is {first}. It holds because answers are rounded to {values} values, as long as nothing else is released from this table before the last question.",

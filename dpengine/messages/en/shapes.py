@@ -15,7 +15,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.promise.people": "Every count behind the model is within ±{reach} people, all at once, {chance} times in 100.",
     "shapes_page.promise.rows": "Every count behind the model is within ±{reach} rows, all at once, {chance} times in 100.",
     "shapes_page.no_promise": "How well it guesses is not promised: that depends on your table. You get an estimate from what you buy, beside what always guessing the same would give.",
-    "shapes_page.bands": "How far noise moves a value’s effect, about",
+    "shapes_page.bands": "About how far noise moves a value’s effect",
     "shapes_page.bands_lead": "The more people share a value, the clearer its effect.",
     "shapes_page.column.rows.people": "People with this value",
     "shapes_page.column.rows.rows": "Rows with this value",

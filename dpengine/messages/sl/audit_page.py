@@ -118,7 +118,7 @@ SENTENCES: dict[str, str] = {
     "check.csv.exact": "točna verjetnost, tabela {table}",
     "check.csv.drawn": "delež žrebov, tabela {table}",
     "check.own": "Vaš stolpec",
-    "check.own_lead": "Koliko zasebnosti bi se z objavo največ izgubilo? Odloča samo opis: nobena celica se ne prebere in nič se ne porabi.",
+    "check.own_lead": "Koliko zasebnosti bi se z objavo lahko izgubilo? Odloča samo opis: nobena celica se ne prebere in nič se ne porabi.",
     "check.own_column": "Stolpec",
     "check.own_delta": "Verjetnost spodrsljaja (δ)",
     "check.own_exact": "Pri objavi z ε = {epsilon} je to, kar pokaže vrstica stolpca »{column}«, pri eni resnični celici kvečjemu {times}‑krat verjetnejše kot pri katerikoli drugi: natanko ε = {exact}.",

@@ -151,7 +151,7 @@ SENTENCES: dict[str, str] = {
     "session.outward.split_loses": "Če bi vsako vprašanje dobilo svoj del oseb, brez vsake zasebnosti, bi bil razpon širši: na {width} natančno.",
     "session.outward.more": "Viri in koliko oseb bi zadostovalo",
     "session.outward.column.bound": "Meja",
-    "session.outward.column.width": "Oddaljenost vsakega odgovora, največ",
+    "session.outward.column.width": "Vsak odgovor je oddaljen največ",
     "session.outward.information": "Medsebojna informacija (dokazano v dokumentaciji tega programa)",
     "session.outward.rogers": "Rogers in drugi 2020",
     "session.outward.jung": "Jung in drugi 2020",

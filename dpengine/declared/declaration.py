@@ -78,7 +78,7 @@ class Declaration:
             raise AllowanceError("declaration.other", columns=list(self.schema.columns)[:6])
         columns = {other: self.schema.columns[name] for name, other in here.items()}
         whole = not differences.absent and not differences.renamed
-        schema = Schema(columns, self.schema.never, self.schema.lookups) if whole else Schema(columns)
+        schema = Schema(columns, self.schema.never) if whole else Schema(columns)
         unit = self.unit if who is None or its is None else Unit.column(its, self.unit.at_most)
         whose = (found(self.whose) if self.whose else None) or ""
         return Declaration(schema, unit, self.relation, self.dialect, tuple(names), self.title, whose), differences

@@ -40,7 +40,6 @@ class Grouped:
     starts: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
     monday: int = 0
-    title: str = ""  # of a declared lookup: region
     _places: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,14 +75,11 @@ class Grouped:
             return {"column": self.column, "by": self.by}
         rule, figures = self.by
         if rule == MERGED:
-            data: JsonObject = {"column": self.column, rule: [json.loads(group) for group in figures]}
-            return data | ({"title": self.title} if self.title else {})
+            return {"column": self.column, rule: [json.loads(group) for group in figures]}
         return {"column": self.column, rule: figures[0] if rule == "step" else list(figures)}
 
     def __str__(self) -> str:
         """The groups as text in the reader's language: “month of visited”."""
-        if self.title:
-            return say("group.of.lookup", title=self.title, column=self.column)
         return _called(self.column, self.by, current())
 
     def where(self) -> str:

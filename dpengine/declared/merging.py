@@ -1,4 +1,4 @@
-"""Merged values of a list, in a first look or by a declared lookup: fewer bars, each more exact.
+"""Merged values of a list, as picked in a first look or by a lookup: fewer bars, each more exact.
 
 A person merges values of the declared list, so a group is a public function of a row's code, and every row is in
 exactly one.
@@ -28,13 +28,12 @@ _SIGNS = "\t;,"  # between two cells, the first that occurs in the first line
 
 
 def read_merged(given: Json, schema: Schema) -> Grouped | None:
-    """Merged values from JSON such as {"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}, perhaps
-    with a “title” for all groups. None for any other JSON."""
+    """Merged values from JSON such as {"column": "town", "merged": [["the south", ["Koper", "Piran"]], …]}. None
+    for any other JSON."""
     if not isinstance(given, dict) or MERGED not in given:
         return None
-    name, groups, title = given.get("column"), given[MERGED], given.get("title", "")
-    known = set(given) <= {"column", MERGED, "title"} and isinstance(title, str) and len(title) <= LONGEST_VALUE
-    if not isinstance(name, str) or not known or not isinstance(groups, (list, tuple)):
+    name, groups = given.get("column"), given[MERGED]
+    if not isinstance(name, str) or len(given) > 2 or not isinstance(groups, (list, tuple)):
         raise AllowanceError("group.unreadable")
     column = schema[name]
     if not isinstance(column, Category) or column.size > MOST_MERGED:
@@ -62,7 +61,7 @@ def read_merged(given: Json, schema: Schema) -> Grouped | None:
         raise AllowanceError("merged.name", column=name, most=LONGEST_VALUE)
     starts = [code for code in range(column.size) if not code or places[code] != places[code - 1]]
     rule = (MERGED, tuple(canonical([called, values]) for called, values in merged))
-    return Grouped(name, rule, tuple(labels), tuple(starts), tuple(places[code] for code in starts), title=title)
+    return Grouped(name, rule, tuple(labels), tuple(starts), tuple(places[code] for code in starts))
 
 
 def _read(group: Json, column: Category, name: str) -> tuple[str, list[str]]:

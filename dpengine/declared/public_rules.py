@@ -1,11 +1,7 @@
-"""Public knowledge about a table, declared with its columns: impossible combinations (“a child has no income”) and
-lookups (districts and their regions). Nobody compares them with the rows, and no row is changed for them.
+"""Public knowledge about a table, declared with its columns: combinations that cannot be (“a child has no income”).
 
-Rules       each a condition as in questions (`conditions`), which no row should meet. A synthetic table of these
-            columns has no such row.
-Lookups     a name, a column with a list of values, and the groups of its values (`merging`). Whatever counts by a list
-            counts by the groups too: {"column": "district", "by": "region"}. A question holds the groups themselves, so
-            it keeps its meaning after the lookup changes.
+Each rule is a condition as in questions (`conditions`), which no row should meet. A synthetic table of these columns
+has no such row. Nobody compares the rules with the rows, and no row is changed for them.
 """
 
 from __future__ import annotations
@@ -16,12 +12,9 @@ from dataclasses import replace
 from dpengine.core.errors import AllowanceError
 from dpengine.core.types import Json
 from dpengine.declared.conditions import Predicate, read_predicate
-from dpengine.declared.grouped import OF_DAYS
-from dpengine.declared.read_group import read_group
 from dpengine.declared.schema import Schema
 
 MOST_RULES = 20
-MOST_LOOKUPS = 20
 
 
 def read_rules(given: Json, schema: Schema) -> tuple[Predicate, ...]:
@@ -43,15 +36,9 @@ def among(schema: Schema, names: Sequence[str], given: Json) -> tuple[Predicate,
 
 
 def check(schema: Schema) -> None:
-    """Refuse rules and lookups of a new declaration that cannot be read."""
+    """Refuse rules of a new declaration that cannot be read."""
     if schema.never:
         read_rules(schema.never, schema)
-    if len(schema.lookups) > MOST_LOOKUPS:
-        raise AllowanceError("schema.lookups", most=MOST_LOOKUPS)
-    for name, (column, _) in schema.lookups.items():
-        if name in (*OF_DAYS, *schema.columns) or not name.strip():
-            raise AllowanceError("schema.lookup_name", name=name[:60])
-        read_group({"column": column, "by": name}, schema)
 
 
 def rules_on(schema: Schema, names: Sequence[str]) -> list[Json]:
@@ -60,12 +47,9 @@ def rules_on(schema: Schema, names: Sequence[str]) -> list[Json]:
 
 
 def carry_over(old: Schema, new: Schema) -> Schema:
-    """The new declaration. If it has no rules and lookups, it gets those of the old one that still fit."""
+    """The new declaration. If it has no rules, it gets those of the old one that still fit."""
     never = new.never or tuple(rule for rule in old.never if _fits(replace(new, never=(rule,))))
-    lookups = new.lookups or {
-        name: lookup for name, lookup in old.lookups.items() if _fits(replace(new, lookups={name: lookup}))
-    }
-    return replace(new, never=never, lookups=lookups)
+    return replace(new, never=never)
 
 
 def _fits(schema: Schema) -> bool:

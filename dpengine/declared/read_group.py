@@ -1,6 +1,6 @@
 """Groups of a declared column from the JSON of a form: {"column": "visited", "by": "month"}, {"column": "age", "step":
-10} or {"column": "age", "edges": [18, 65]}; merged values of a list (`merging`), or a declared lookup: {"column":
-"district", "by": "region"}. Everything follows from the declaration."""
+10} or {"column": "age", "edges": [18, 65]}; or merged values of a list (`merging`). Everything follows from the
+declaration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpengine.core.exact import ceiling, floor, read_number, text_of
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.date_column import Date
-from dpengine.declared.grouped import MERGED, OF_DAYS, WEEK, Grouped, Ref
+from dpengine.declared.grouped import OF_DAYS, WEEK, Grouped, Ref
 from dpengine.declared.merging import read_merged
 from dpengine.declared.schema import Number, Schema
 from dpengine.messages import say
@@ -35,7 +35,7 @@ def read_group(given: Json, schema: Schema) -> Grouped:
     if not isinstance(given, dict) or not isinstance(given.get("column"), str):
         raise AllowanceError("group.unreadable")
     name, rest = given["column"], {key: part for key, part in given.items() if key != "column"}
-    if (merged := read_merged(_looked_up(given, schema), schema)) is not None:
+    if (merged := read_merged(given, schema)) is not None:
         return merged
     column = schema[name]
     if isinstance(column, Date) and list(rest) == ["by"]:
@@ -48,15 +48,6 @@ def read_group(given: Json, schema: Schema) -> Grouped:
             return _of_steps(name, column, rest[rule])
         return _of_edges(name, column, tuple(rest[rule]) if isinstance(rest[rule], list | tuple) else (rest[rule],))
     raise AllowanceError("group.kind", column=name)
-
-
-def _looked_up(given: JsonObject, schema: Schema) -> JsonObject:
-    """The groups of a declared lookup in place of the lookup's name."""
-    name = given.get("by")
-    column, groups = schema.lookups.get(name, ("", None)) if isinstance(name, str) else ("", None)
-    if column != given["column"] or set(given) != {"column", "by"}:
-        return given
-    return {"column": column, MERGED: groups, "title": name}
 
 
 _COARSER = {"month": ("quarter", "year"), "quarter": ("year",)}

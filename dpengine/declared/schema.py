@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from inspect import signature
 from itertools import islice
 from typing import ClassVar, overload
 
@@ -394,7 +395,6 @@ class Schema:
 
     columns: dict[str, Column]
     never: tuple[Json, ...] = ()  # combinations that cannot be (`public_rules`)
-    lookups: dict[str, tuple[str, Json]] = field(default_factory=dict)  # a name: the column, and its groups
 
     def __hash__(self) -> int:
         """A hash of the names alone: lists of values can be long, and equal schemas have equal names."""
@@ -461,17 +461,29 @@ class Schema:
     def as_json(self) -> JsonObject:
         data: JsonObject = {"columns": [[name, column.as_json()] for name, column in self.columns.items()]}
         data |= {"never": list(self.never)} if self.never else {}
-        data |= {"lookups": {name: list(lookup) for name, lookup in self.lookups.items()}} if self.lookups else {}
         return data
 
     @staticmethod
     def from_json(data: JsonObject) -> Schema:
         with refusing("schema.unreadable", KeyError, TypeError, ValueError):
+            _refuse_unknown(data, Schema)
             columns = {name: _column(dict(column)) for name, column in data["columns"]}
-            lookups = {name: (column, groups) for name, (column, groups) in data.get("lookups", {}).items()}
-            return Schema(columns, tuple(data.get("never", ())), lookups)
+            return Schema(columns, tuple(data.get("never", ())))
 
 
 def _column(data: JsonObject) -> Column:
     kinds: dict[str, type[Column]] = {"number": Number, "date": Date, "category": Category, "items": ItemSet}
-    return kinds[data.pop("kind")](**data)
+    kind = kinds[data.pop("kind")]
+    _refuse_unknown(data, kind)
+    return kind(**data)
+
+
+def _refuse_unknown(data: JsonObject, kind: type[Schema | Column]) -> None:
+    """What a declaration says is never skipped: it may be what protects people."""
+    for name in sorted(data.keys() - _keys(kind)):
+        raise AllowanceError("schema.unknown_key", key=name[:LONGEST_NAME])
+
+
+@cache
+def _keys(kind: type[Schema | Column]) -> frozenset[str]:
+    return frozenset(signature(kind).parameters)

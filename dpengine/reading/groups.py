@@ -339,8 +339,6 @@ class Groups(Comparisons):
         return named[0] if named else self.dates[0]
 
     def _ref(self, name: str, step: Fraction | None = None) -> Json:
-        if name.startswith("\0"):
-            return {"column": self.known.lookups[name[1:]], "by": name[1:]}
         column = self.schema.columns[name]
         if not isinstance(column, Number):
             return name

@@ -107,7 +107,6 @@ class Lexicon:
     raw: dict[str, str] = field(default_factory=dict)  # the table's own words as they are written, with their stems
     written: list[str] = field(default_factory=list)  # what a completion may offer, in order
     bared: list[str] = field(default_factory=list)  # the same without accents
-    lookups: dict[str, str] = field(default_factory=dict)
     by_letter: dict[str, list[str]] = field(default_factory=dict)  # all stems, by their first letter
     made: dict[str, str] = field(default_factory=dict)  # the table's own stems, by what they are made from
     written_as: dict[str, str] = field(default_factory=dict)  # the table's own stems as they are written
@@ -282,9 +281,6 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
     grouped = stems_of("po skupinah", lang)
     if grouped in known.phrases and known.phrases.get(grouped[1:], {}).get("col"):
         del known.phrases[grouped]  # by a column that is called group
-    for title, (name, _) in schema.lookups.items():
-        known.lookups[title] = name
-        known.add(stems_of(name_words(title), lang), "col", (3, f"\0{title}"), own=True)
     for word in [*known.stems] if lang == "sl" else ():  # plačali: plačano
         roles = known.phrases.get((word,), {})
         if roles.keys() == {"stop"} and (made := _SAME_VERB.sub("", word)) != word and len(made) > 3:
@@ -963,7 +959,7 @@ def _offered(schema: Schema, lang: str) -> list[str]:
     """What a completion may offer: kinds of questions, columns, values, in this order."""
     words = LANGUAGES[lang]
     kinds = [line.split("|")[0] for line in words.kinds.values()]
-    columns = [name_words(called(name)) for name in (*schema.columns, *schema.lookups)]
+    columns = [name_words(called(name)) for name in schema.columns]
     values = [
         called(value)
         for column in schema.columns.values()

@@ -877,8 +877,6 @@ class Question(Proportions):
         asked: Json = chosen[1]
         if self.is_a(chosen[1], Date) and takes == "column.any":
             asked = {"column": chosen[1], "by": "month"}
-        elif takes != "column.ordered" and str(asked).startswith("\0"):
-            asked = self._plain_ref(asked)
         found = [(key, self._asked(where, column=asked, **extra, **self._grouped(parameters)))]
         self.guessed = self.guessed or bool(unsplit)
         return [*found, *([(key, unsplit)] if unsplit else [])]  # “average branch discount”: of each branch?

@@ -50,7 +50,7 @@ class Relations(Groups):
             name = self.column_at(at, (Number, Category, Date)) if self.free(at, "col") and at not in cues else None
             values = [weight for weight, *_ in self.marks[at].roles.get("val", ())]
             best = max([0.99, *values])
-            if name and not name.startswith("\0") and self._no_rows(at) and self.weight_at(at) > best:
+            if name and self._no_rows(at) and self.weight_at(at) > best:
                 named.setdefault(name, at)
         for at in range(len(self.marks)) if len(named) < 2 else ():
             senses = sorted(self.marks[at].roles.get("val", ()), reverse=True) if self.free(at, "val") else []

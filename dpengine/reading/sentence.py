@@ -234,7 +234,7 @@ class Sentence:
         return column if isinstance(column, Number) else None
 
     def declared(self, name: str) -> object:
-        return self.schema.columns.get(self.known.lookups.get(name[1:], name) if name.startswith("\0") else name)
+        return self.schema.columns.get(name)
 
     def weight_at(self, place: int) -> float:
         return max((sense[0] for sense in self.role(place, "col") or ()), default=0)

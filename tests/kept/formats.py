@@ -27,7 +27,7 @@ from ui.shell import nav
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "formats"
 # What a question released or was given has the question's own shape, stated by its card and in the API's description.
-OPEN = {"value", "interval", "raw", "population", "parameters", "ask", "parts", "lookups", "then"}
+OPEN = {"value", "interval", "raw", "population", "parameters", "ask", "parts", "then"}
 BY_NAME = {"bounds", "columns"}  # keys are columns, not fields
 BY_PERSON = {"own", "of_table", "moved", "of"}  # in the row of a protection: keys are people or tables
 

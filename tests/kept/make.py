@@ -48,7 +48,6 @@ RICH = dp.Schema(
         "b": dp.Date("1990-01-01", "1990-01-04", words=True),
     },
     never=[[["c", "in", ["a"]], ["x", ">", 3]]],
-    lookups={"letter": ("c", [["first", ["a"]], ["second", ["b"]]])},
 )
 LONG = dp.Schema({"c": dp.Category(["a", "b", *(f"v{number}" for number in range(1_000))])})
 

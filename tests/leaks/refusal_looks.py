@@ -10,7 +10,6 @@ from leaks.refusal_bench import Bench
 
 import dpengine as dp
 from dpengine.declared.merging import read_lookup
-from dpengine.declared.public_rules import check
 from dpengine.mechanisms import catalogue
 from dpengine.released.look import Look
 from dpengine.released.shapes import Shapes
@@ -48,7 +47,6 @@ def _estimate(bench: Bench) -> Any:
 
 _TWICE = [["x", ["a"]], ["y", ["a", "b"]]]
 
-_REGION = ("home", [["x", ["a"]]])
 CAUSES: dict[str, Callable[[Bench], Any]] = {
     "overview.columns": lambda b: b.ask("overview", columns=["home", "home"]),
     "overview.against": lambda b: b.ask("overview", columns=["home"], against=["far"]),
@@ -64,8 +62,6 @@ CAUSES: dict[str, Callable[[Bench], Any]] = {
     "lookup.columns": lambda b: read_lookup("a", b.table.schema.category("home")),
     "lookup.twice": lambda b: read_lookup("a,x\na,y", b.table.schema.category("home")),
     "lookup.none": lambda b: read_lookup("nobody,x", b.table.schema.category("home")),
-    "schema.lookups": lambda b: check(replace(b.table.schema, lookups={f"l{at}": _REGION for at in range(21)})),
-    "schema.lookup_name": lambda b: check(replace(b.table.schema, lookups={"month": _REGION})),
     "look.column": lambda b: _look(b).bars("nobody"),
     "look.items": lambda b: _items(b).cross("home", "likes"),
     "look.large": _estimate,

@@ -126,6 +126,7 @@ CAUSES: dict[str, Cause] = {
     # What is declared.
     "schema.empty": lambda b: dp.Schema({}),
     "schema.unreadable": lambda b: dp.Schema({"a": b.cell}),  # type: ignore[dict-item]
+    "schema.unknown_key": lambda b: dp.Schema.from_json({"columns": [], "more": b.cell}),
     "column.name_blank": lambda b: dp.Schema({" ": N(0, 1)}),
     "number.reversed": lambda b: N(3, 1),
     "number.step": lambda b: N(0, 1, step="0.3"),

@@ -22,7 +22,7 @@ from ui.shell.frame import hint
 from ui.shell.language import day_format
 
 # Columns and grouped columns, as pickers offer them: days by month, quarter, year or weekday, numbers in steps or
-# between edges, lists by a declared lookup. An *option* is a picker's text for one of them: a column's name, or the
+# between edges. An *option* is a picker's text for one of them: a column's name, or the
 # JSON of a column and its rule (`option_of` a parameter). The step or edges of a number are no part of it; they are
 # asked for once it is picked, and complete the question's parameter (`parameter_of` an option).
 
@@ -36,7 +36,6 @@ def group_options(schema: dp.Schema, numbers: bool = True) -> list[str]:
     found = [
         _text({"column": name, "by": rule}) for name in schema.of_kind(dp.Date) for rule in group_rules(schema, name)
     ]
-    found += [_text({"column": column, "by": title}) for title, (column, _) in schema.lookups.items()]
     return found + ([_text({"column": name}) for name in schema.of_kind(dp.Number)] if numbers else [])
 
 
@@ -57,10 +56,7 @@ def option_words(option: str) -> str:
     given = read_groups(option)
     if not isinstance(given, dict):
         return called(option)
-    rule = given.get("by", "number")
-    if rule not in (*OF_DAYS, "number"):
-        return say("group.of.lookup", title=str(rule), column=given["column"])
-    return say(f"group.of.{rule}", column=given["column"], figures="")
+    return say(f"group.of.{given.get('by', 'number')}", column=given["column"], figures="")
 
 
 def read_groups(text: str) -> Any:
@@ -78,8 +74,6 @@ def option_of(given: Any) -> str:
     """The picker's option for a question's column or groups, without their step or edges."""
     if not isinstance(given, dict):
         return str(given or "")
-    if "title" in given:
-        return _text({"column": given["column"], "by": given["title"]})
     return _text({name: part for name, part in given.items() if name not in _STEP_OR_EDGES})
 
 

@@ -12,6 +12,7 @@ SENTENCES: dict[str, str] = {
     "loss.unknown": "A newer version wrote this ledger entry; update Allowance to read it.",
     "schema.empty": "Choose at least one column to ask about.",
     "schema.unreadable": "These column descriptions cannot be read; declare the columns again.",
+    "schema.unknown_key": "This declaration has “{key}”, which this version does not know; take it out, or update Allowance.",
     "column.unknown": "No column “{column}” is declared; choose one of: {columns}.",
     "column.absent": "The file has no column named “{column}”; its columns are: {columns}.",
     "column.wanted.above_zero": "a column with a declared range above 0",

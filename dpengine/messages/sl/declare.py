@@ -12,6 +12,7 @@ SENTENCES: dict[str, str] = {
     "loss.unknown": "Ta vnos v knjigi je zapisala novejša različica; za branje posodobite Allowance.",
     "schema.empty": "Izberite vsaj en stolpec, o katerem boste spraševali.",
     "schema.unreadable": "Opisa stolpcev ni mogoče prebrati; opišite jih znova.",
+    "schema.unknown_key": "Ta opis ima »{key}«, česar ta različica ne pozna; to izbrišite ali posodobite Allowance.",
     "column.unknown": "Stolpec »{column}« ni opisan; izberite enega od teh: {columns}.",
     "column.absent": "Datoteka nima stolpca z imenom »{column}«; njeni stolpci so: {columns}.",
     "column.wanted.above_zero": "stolpec z navedenim razponom nad 0",

@@ -100,6 +100,8 @@ def test_a_wrong_declaration_is_refused_as_if_it_was_typed(tmp_path: Path) -> No
         ("version", 2, "declaration.newer"),
         ("relation", "none", "relation.unknown"),
         ("unit", {"kind": "column", "column": "who", "at_most": 0}, "unit.at_most"),
+        ("schema", data["allowance"]["schema"] | {"lookups": {}}, "schema.unknown_key"),
+        ("schema", {"columns": [["a", {"kind": "number", "lower": 0, "upper": 1, "more": 1}]]}, "schema.unknown_key"),
     ):
         with pytest.raises(AllowanceError) as refusal:
             dp.Declaration.read(json.dumps(data | {"allowance": data["allowance"] | {part: value}}))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from inspect import signature
 from itertools import islice
 from typing import ClassVar, overload
@@ -472,18 +472,16 @@ class Schema:
 
 
 def _column(data: JsonObject) -> Column:
-    kinds: dict[str, type[Column]] = {"number": Number, "date": Date, "category": Category, "items": ItemSet}
-    kind = kinds[data.pop("kind")]
+    kind = _KINDS[data.pop("kind")]
     _refuse_unknown(data, kind)
     return kind(**data)
 
 
+_KINDS: dict[str, type[Column]] = {"number": Number, "date": Date, "category": Category, "items": ItemSet}
+_KEYS = {kind.__name__: {*signature(kind).parameters} for kind in (Schema, *_KINDS.values())}
+
+
 def _refuse_unknown(data: JsonObject, kind: type[Schema | Column]) -> None:
     """What a declaration says is never skipped: it may be what protects people."""
-    for name in sorted(data.keys() - _keys(kind)):
+    for name in sorted(data.keys() - _KEYS[kind.__name__]):
         raise AllowanceError("schema.unknown_key", key=name[:LONGEST_NAME])
-
-
-@cache
-def _keys(kind: type[Schema | Column]) -> frozenset[str]:
-    return frozenset(signature(kind).parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -88,7 +88,6 @@ from dpengine.released.compare import (
     figures,
     promised,
 )
-from dpengine.released.files import ReleasedSoFar
 from dpengine.released.look_answers import KnownAlready
 from dpengine.released.published import Published
 from dpengine.released.synthetic import FittedTable, Synthetic
@@ -815,18 +814,6 @@ class Table:
         """The losses of all that was charged to the budget, up to now or before a row. Every statement about a larger
         group counts them."""
         return self._workspace.ledger.released(self._budget.id, before)
-
-    def released_so_far(self) -> ReleasedSoFar | None:
-        """What a public register of releases states about this budget. None before the first answer."""
-        meter, kinds, first = self.meter(), Counter[str](), ""
-        for entry in self._workspace.ledger.walk(self._budget.id):
-            if entry.answer and entry.charge.claim["key"] in catalogue:
-                kinds[entry.charge.claim["key"]] += 1
-                first = first or entry.charge.at[:10]
-        if not kinds:
-            return None
-        cards = [(catalogue[key].card, times) for key, times in kinds.items()]
-        return ReleasedSoFar(meter.spent_epsilon, meter.delta_now, meter.epsilon, meter.delta, first, cards)
 
     def answers(self, most: int) -> list[Answer]:
         """The newest answers under the budget, oldest first, also those of other tables that share it."""

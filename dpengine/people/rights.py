@@ -58,7 +58,7 @@ TABLE = MappingProxyType(
         "acts took left_before checks_before checks_of meter history burn_down more_like_last answers answer_of"
         " figures asked_figures beside person_in_both",
     )
-    | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released released_so_far fits fit_of")
+    | _all(_ACCOUNT, "ledger_rows answer_rows answer_lines account_lines released fits fit_of")
     | _all(_ACCOUNT, "people_far_off")
     | _all(_ACCOUNT, "first_looks newest_look publications trainings checks drafted syntheses")
     | _all(_PLAN, "query preview prices suggestions suggested opening least_epsilon cheapest ways least_priced")

@@ -19,7 +19,7 @@ from dpengine.declared.spelling import normal
 from dpengine.ledger.rows import questions_of
 from dpengine.messages import say
 from dpengine.released.compare import AcrossTables
-from dpengine.released.files import as_sheet, notebook_text, registry_file_name, registry_text
+from dpengine.released.files import as_sheet, notebook_text
 from ui.answers import picked, word
 from ui.ask import answer
 from ui.ledger import ledger_view, report
@@ -45,13 +45,7 @@ def files(table: dp.Table) -> list[File]:
         ("csv", f"answers-{name}.csv", lambda: exports.as_csv(ANSWER_COLUMNS, table.answer_rows())),
         ("sheet", f"answers-{name}.xlsx", lambda: as_sheet(ANSWER_COLUMNS, table.answer_rows())),
         ("notebook", f"answers-{name}.ipynb", lambda: notebook_text(table.account_lines())),
-        ("registry", registry_file_name(table.name), lambda: _registry(table)),
     ]
-
-
-def _registry(table: dp.Table) -> str:
-    so_far = table.released_so_far()
-    return "" if so_far is None else registry_text(table.facts, so_far)
 
 
 # --- one answer as a card: the answer, its picture, its price; to pick, copy or download

@@ -38,7 +38,6 @@ _TYPES = {  # by the ending of a file's name
     "py": "text/x-python",
     "svg": "image/svg+xml",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "yaml": "application/yaml",
 }
 MARK = "\ufeff"  # without it a spreadsheet reads č as Ä
 

@@ -173,7 +173,7 @@ TABLE: dict[str, Call] = {
         verb: of_table(lambda s, t, verb=verb: getattr(t, verb)())
         for verb in (
             "sharing acts meter history burn_down more_like_last ledger_rows answer_rows answer_lines account_lines"
-            " released released_so_far fits people_far_off first_looks newest_look publications trainings checks"
+            " released fits people_far_off first_looks newest_look publications trainings checks"
             " drafted syntheses suggestions planner asked_figures"
         ).split()
     },

@@ -1,4 +1,4 @@
-"""What is taken away of an account: a notebook that runs with the engine alone, and a draft for the registry."""
+"""What is taken away of an account: a notebook that runs with the engine alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import date
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,6 @@ import pytest
 
 import dpengine as dp
 from dpengine.asking.exports import Account
-from dpengine.declared.facts import Facts
-from dpengine.declared.unit import RELATIONS
-from dpengine.messages.language import speaking
 from dpengine.released import files
 from dpengine.workspace import Workspace
 
@@ -100,150 +95,3 @@ def test_figures_are_those_of_the_page(table: dp.Table) -> None:
     account = Account.read(table.account_lines())
     for number, entry in enumerate(reversed(table.history(6))):
         assert account.figures(number) == table.figures(entry)
-
-
-# The registry's own rules, as its schema and its checker have them: fields, what must be there, lists, kinds.
-
-REQUIRED = {
-    "": {"url_slug", "status", "tier", "deployment"},
-    "deployment": {"basic"},
-    "deployment.basic": {
-        "name",
-        "data_curators",
-        "description",
-        "intended_use",
-        "data_product_type",
-        "data_product_region",
-        "publication_date",
-    },
-    "deployment.administrative": {"registry_authors"},
-}
-ALLOWED = {
-    "": REQUIRED[""],
-    "deployment": {
-        "basic",
-        "dp_variant",
-        "privacy_loss",
-        "deployment_model",
-        "accounting",
-        "implementation",
-        "administrative",
-    },
-    "deployment.basic": REQUIRED["deployment.basic"] | {"data_product_sector"},
-    "deployment.dp_variant": {"variant_name", "data_domain", "unprotected_quantities"},
-    "deployment.privacy_loss": {
-        "privacy_unit",
-        "privacy_unit_details",
-        "privacy_parameters",
-        "privacy_parameters_details",
-    },
-    "deployment.privacy_loss.privacy_parameters": {"epsilon", "delta", "rho"},
-    "deployment.deployment_model": {
-        "model_name",
-        "model_name_details",
-        "actors",
-        "release_type",
-        "release_type_details",
-        "data_source_type",
-        "data_source_type_details",
-        "access_type",
-        "access_type_details",
-    },
-    "deployment.accounting": {"post_processing", "composition"},
-    "deployment.implementation": {"preprocessing_and_hyperparameter_tuning", "mechanisms", "justification"},
-    "deployment.administrative": {"sources", "notes", "registry_authors"},
-}
-LISTS: dict[str, set[Any]] = {
-    "status": {"Draft", "Pending", "Approved"},
-    "tier": {1, 2, 3},
-    "deployment.basic.data_product_type": {
-        "Summary statistics",
-        "Machine learning model",
-        "Dataset",
-        "Synthetic data",
-        "Interactive API",
-        "SQL queries",
-    },
-    "deployment.dp_variant.variant_name": {
-        "Pure DP",
-        "Approximate DP",
-        "Zero-concentrated DP",
-        "Renyi DP",
-        "Custom",
-    },
-    "deployment.deployment_model.model_name": {"Local", "Central", "Shuffle", "Federated", "Varies"},
-    "deployment.deployment_model.release_type": {"One release", "Many releases"},
-    "deployment.deployment_model.data_source_type": {"Static", "Dynamic"},
-    "deployment.deployment_model.access_type": {"Interactive", "Non-interactive"},
-}
-NUMBERS = (
-    "tier",
-    "deployment.privacy_loss.privacy_parameters.epsilon",
-    "deployment.privacy_loss.privacy_parameters.delta",
-)
-SEVERAL = ("deployment.basic.data_curators", "deployment.administrative.registry_authors")
-
-
-def faults(told: Any, path: str = "") -> list[str]:
-    """What the registry would complain of."""
-    if path in ALLOWED:
-        if not isinstance(told, dict):
-            return [f"{path} is no object"]
-        found = [f"{path} may not have {name}" for name in told.keys() - ALLOWED[path]]
-        found += [f"{path} needs {name}" for name in REQUIRED.get(path, set()) - told.keys()]
-        return found + [one for name, part in told.items() for one in faults(part, f"{path}.{name}".lstrip("."))]
-    if path in SEVERAL:
-        fine = isinstance(told, list) and told and all(isinstance(one, str) for one in told)
-    elif path in NUMBERS:
-        fine = isinstance(told, int | float) and not isinstance(told, bool)
-    else:
-        fine = isinstance(told, str) and not re.search(r"\\\\[^()]", told) and "http" not in told
-    found = [] if fine else [f"{path} is of another kind"]
-    if path in LISTS and told not in LISTS[path]:
-        found.append(f"{path} is not on its list")
-    if path.endswith("publication_date") and date.fromisoformat(told).isoformat() != told:
-        found.append(f"{path} is no day")
-    return found
-
-
-@pytest.mark.parametrize("lang", ["en", "sl"])
-def test_the_draft_keeps_the_rules_of_the_registry(table: dp.Table, lang: str) -> None:
-    so_far = table.released_so_far()
-    assert so_far is not None
-    with speaking(lang):
-        text = files.registry_text(table.facts, so_far)
-    told = json.loads(text)
-    assert faults(told) == []
-    assert "TO FILL IN" in told["deployment"]["basic"]["intended_use"]  # in English, whatever the reader reads
-    parameters = told["deployment"]["privacy_loss"]["privacy_parameters"]
-    meter = table.meter()
-    assert Fraction(parameters["epsilon"]) >= meter.spent_epsilon and Fraction(parameters["delta"]) >= meter.delta_now
-    assert re.fullmatch(r"[a-z0-9_]+\.yaml", files.registry_file_name(table.name))
-    assert re.fullmatch(r"[a-z0-9-]+", told["url_slug"])
-    assert "open(" not in text  # names of columns alone, no value of a list
-
-
-def test_a_fault_would_be_found(table: dp.Table) -> None:
-    so_far = table.released_so_far()
-    assert so_far is not None
-    told = files.registry_draft(table.facts, so_far)
-    told["surprise"] = "x"
-    told["tier"] = 0
-    del told["deployment"]["basic"]["name"]
-    told["deployment"]["basic"]["publication_date"] = "2026-1-1"
-    with pytest.raises(ValueError):
-        faults(told)
-    told["deployment"]["basic"]["publication_date"] = "2026-01-01"
-    assert faults(told) == [" may not have surprise", "tier is not on its list", "deployment.basic needs name"]
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_units_and_variants_are_told(relation: str) -> None:
-    schema = dp.Schema({"x": dp.Number(0, 10)})
-    unit = dp.Unit.column("who", at_most=3)
-    facts = Facts("t", schema, unit, relation, 100, ("x", "who"))
-    cards = [(dp.catalogue["count"].card, 2)]
-    pure = files.ReleasedSoFar(Fraction(1), Fraction(0), Fraction(2), Fraction(0), "2026-11-15", cards)
-    told = files.registry_draft(facts, pure)["deployment"]
-    assert told["dp_variant"]["variant_name"] == "Pure DP" and "delta" not in told["privacy_loss"]["privacy_parameters"]
-    assert "who" in told["privacy_loss"]["privacy_unit_details"] and "3" in told["privacy_loss"]["privacy_unit_details"]

@@ -270,8 +270,9 @@ class Coins(ABC):
         unsure = ~came_up & (points <= (chances * (1 + _MARGIN)).astype(np.int64))
         for place in np.flatnonzero(unsure).tolist():
             came_up[place] = self._under(int(points[place]), 1, rate * int(gaps[place]), _ROOM)
-        ones = np.flatnonzero(came_up)
-        return int(ones[self._below(len(ones), total.bit_length() + _SPARE)])
+        reached = np.cumsum(came_up)  # as long whatever came up
+        place = self._below(int(reached[-1]), total.bit_length() + _SPARE)
+        return int(np.searchsorted(reached, np.int64(place), side="right"))
 
     def _below(self, bound: int, width: int) -> int:
         """A uniform integer in [0, bound) from `width` bits, so that the number of bits used can be public: the 2^width

@@ -46,7 +46,7 @@
   /* "5 %", "± 3" and "ε = 0.5" never break at the end of a line. */
   const glued = (words) =>
     words.replace(/(\d) (?=%)/g, "$1\u00a0").replace(/± (?=[\d…])/g, "±\u00a0")
-      .replace(/(?<![\p{L}\p{N}])(\p{L}) ([=≤≥<>]) (?=\S|$)/gu, "$1\u00a0$2\u00a0");
+      .replace(/(^|(?<![\p{L}\p{N}])\p{L}) ([=≤≥<>]) (?=\S|$)/gu, "$1\u00a0$2\u00a0"); // the symbol may be a dotted word before
 
   function text(node, lang) {
     const words = node.parentElement ? translated(node.nodeValue, node.parentElement, "text", lang) : node.nodeValue;

@@ -682,7 +682,7 @@ def _ways(solved: whatif.Setting) -> dict[str, Points]:
     ways = html_table([say("whatif.way"), say("whatif.way_fit")], rows)
     terms = f"--epsilon {text_of(solved.budget.epsilon)} --delta {text_of(solved.budget.delta)} --each {each}"
     command = f'<p><code class="copied">python -m dpengine fits {terms}</code></p>'
-    st.html(p(say("whatif.ways_each", each=each)) + ways + p(say("whatif.ways_command"), "muted") + command)
+    st.html(p(say("whatif.ways_each", each=local(each))) + ways + p(say("whatif.ways_command"), "muted") + command)
     return {}
 
 

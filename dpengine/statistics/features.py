@@ -34,7 +34,7 @@ from dpengine.declared.date_column import Date
 from dpengine.declared.grouped import Ref, base, ref_json
 from dpengine.declared.read_group import read_ref
 from dpengine.declared.schema import Category, Code, ItemSet, Number, Schema
-from dpengine.messages import shown
+from dpengine.messages import called
 from dpengine.statistics.marginals import CellAxis, axis_in
 
 ROW_BITS = 16
@@ -135,11 +135,11 @@ class Layout:
 
     def shown(self) -> dict[str, str]:
         """Translations into the reader's language of the labels that differ in it."""
-        translated: dict[str, str] = {}
+        words = [CONSTANT]
         for name, column in zip(self.names, self.columns, strict=True):
-            words = shown(column.labels) if isinstance(column, Category) else {}
-            translated |= {f"{name} = {label}": f"{name} = {word}" for label, word in words.items()}
-        return translated
+            labels = column.labels if isinstance(column, Category) else ()
+            words += [f"{called(name)} = {called(label)}" for label in labels] or [called(name)]
+        return {label: word for label, word in zip(self.labels, words, strict=True) if word != label}
 
     def row(self, row: Row) -> list[tuple[int, int]] | None:
         """The coordinates of a coded row that may differ from 0, as (place, value). None if the row is left out."""

@@ -675,7 +675,7 @@ def _pick_group(look: Look, name: str, column: str, group: str, turn: int) -> No
     labels, key = look.query.cell_labels[look.place(column)], f"board-{name}-{turn}-{column}"
     names = dict(zip(labels, look.query.cell_names(look.place(column)), strict=True))
     change: dict[str, Any] = {"on_change": _chosen, "args": (name, key)}
-    st.selectbox(unmarked(column), labels, labels.index(group), names.__getitem__, key, width=240, **change)
+    st.selectbox(unmarked(called(column)), labels, labels.index(group), names.__getitem__, key, width=240, **change)
 
 
 def _chosen(name: str, key: str) -> None:
@@ -743,7 +743,7 @@ def _drawn(look: Look, card: Card, picked: Picked) -> str:
     note = say(f"board_page.{card.note}") if card.note else ""
     kind = "estimated" if card.note in ("estimated", "large") else "muted"
     parts = [
-        f'<h2 class="board">{escape(card.column)}</h2>',
+        f'<h2 class="board">{escape(called(card.column))}</h2>',
         f'<p class="muted aside">{escape(card.aside if card.drawn else "")}</p>',
         f'<p class="aside {kind}">{escape(note)}</p>' if note else "",
     ]

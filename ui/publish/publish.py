@@ -303,7 +303,7 @@ def _take(answer: dp.Answer, published: Published) -> None:
 
 
 def begins(lead: str, names: list[str], rows: list[list[str]]) -> str:
-    return f'<p class="muted">{escape(lead)}</p>{html_table(names, rows, words=len(names))}'
+    return f'<p class="muted">{escape(lead)}</p>{html_table([*map(called, names)], rows, words=len(names))}'
 
 
 # The caches below hold results of a published table, keyed by its SHA-256: anybody may have it.
@@ -334,7 +334,7 @@ def _ask(table: dp.Table, answer: dp.Answer, published: Published) -> None:
     columns, sha = list(published.query.columns), answer.value["sha256"]
     offered = [*columns, TOGETHER] if published.crossed else columns
     together = say("publish_page.together")
-    name = picked("of", offered, lambda name: together if name == TOGETHER else name, say("publish_page.of"))
+    name = picked("of", offered, lambda name: together if name == TOGETHER else called(name), say("publish_page.of"))
     if name == TOGETHER:
         each = _result(sha, name, "together", "", published)
         named = {" · ".join(map(cell_words, cells)): estimate for cells, estimate in each.items()}
@@ -408,7 +408,7 @@ def _mean(mean: Estimate, published: Published, name: str) -> None:
         return
     _line(say("answer.about", value=rounded(mean.value, mean.low, mean.high)), _between(mean, query), note)
     limits = float(lower), float(upper)
-    charts.point(mean.value, (mean.low, mean.high), name, _between(mean, query), "publish-mean", limits)
+    charts.point(mean.value, (mean.low, mean.high), called(name), _between(mean, query), "publish-mean", limits)
 
 
 def _percentile(table: dp.Table, estimate: Estimate, published: Published, name: str, share: int) -> None:

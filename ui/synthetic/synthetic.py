@@ -184,7 +184,7 @@ def _ask(fitted: Synthetic) -> None:
     pairs = {f"{first} × {other}": (first, other) for first, other in combinations(columns, 2)}
     groups |= {name: pair for name, pair in pairs.items() if name not in groups}
     condition = "?" * (1 + max((len(name) for name in groups if set(name) == {"?"}), default=0))  # not a column's name
-    words = {name: name for name in groups} | {condition: say("synthetic_page.of_condition")}
+    words = {name: called(name) for name in groups} | {condition: say("synthetic_page.of_condition")}
     of = picked("of", [*words], words.__getitem__, say("synthetic_page.of"), "synthetic")
     if of == condition:
         _condition(fitted)
@@ -285,7 +285,7 @@ def show_not_kept(fitted: FittedTable, kept: KeptTogether) -> None:
     if len(kept.apart) > FEW:
         with st.expander(say("synthetic_page.apart_which", many=len(kept.apart))):  # for each column, the others
             heads = say("synthetic_page.apart_column"), say("synthetic_page.apart_with")
-            rows = [(name, ", ".join(others)) for name, others in kept.apart_by_column().items()]
+            rows = [(called(name), ", ".join(map(called, others))) for name, others in kept.apart_by_column().items()]
             st.html(html_table(heads, rows, words=2, scroll="scroll tall"))
 
 
@@ -315,7 +315,7 @@ def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
     sentence = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
     names = []
     for place, column in enumerate(kept.names):
-        names += [f"{column}: {name}" for name in synthetic.perhaps_none(fitted.look, place, fitted.counts(column))]
+        names += [f"{called(column)}: {name}" for name in synthetic.perhaps_none(fitted.look, place, fitted.counts(column))]
     if not names:
         return sentence
     more = max(len(names) - NAMED, 0)
@@ -329,7 +329,7 @@ def _none(fitted: FittedTable) -> str:
     names = []
     for place, (column, out) in enumerate(zip(fitted.look.cells, fitted.left_out, strict=True)):
         cells = zip(fitted.query.cell_names(place), out, fitted.counts(column), strict=True)
-        names += [f"{column}: {name}" for name, no, rows in cells if no and not rows]
+        names += [f"{called(column)}: {name}" for name, no, rows in cells if no and not rows]
     if not names:
         return ""
     if len(names) > NAMED:
@@ -379,7 +379,7 @@ def _measured(answer: dp.Answer, fitted: FittedTable, kept: KeptTogether) -> Non
     checked."""
     of = say(f"synthetic_page.of_{fitted.query.counted}")
     names = say("synthetic_page.column.together"), say("synthetic_page.column.within", of=of)
-    rows = [(" × ".join(columns), reach) for columns, reach in fitted.together()]
+    rows = [(" × ".join(map(called, columns)), reach) for columns, reach in fitted.together()]
     with fields.details(say("synthetic_page.together", sets=counted_together(kept)), "synthetic-together") as drawn:
         if not drawn:
             return
@@ -397,7 +397,7 @@ def _beside(fitted: FittedTable) -> None:
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
     pairs = {f"{left} × {other}": (left, other) for left, other in combinations(names, 2)}
     groups |= {name: pair for name, pair in pairs.items() if name not in groups and _shown(fitted, *pair)}
-    of = picked("of", list(groups), lambda left: left, say("synthetic_page.beside_of"), "synthetic")
+    of = picked("of", list(groups), called, say("synthetic_page.beside_of"), "synthetic")
     figures, counts = _figures(fitted, groups[of])
     measured = all(left.low is not None for left in figures)
     code = "synthetic_page.beside_why" if measured else "synthetic_page.not_measured"

@@ -606,7 +606,7 @@ MANY = 6  # with more fields than this, use two columns
 
 
 def model_field(name: str, column: dp.Number | dp.Date | dp.Category, now: Any, key: str) -> Any:
-    name = unmarked(name)
+    name = unmarked(called(name))
     if isinstance(column, dp.Category):
         labels = list(column.labels)
         return str(st.selectbox(name, labels, labels.index(now) if now in labels else 0, called, key=key))
@@ -1159,10 +1159,10 @@ def _odds(value: float) -> str:
 def word_rows(answer: dp.Answer) -> list[tuple[str, str, str]]:
     """The rows of a score card: the condition, what it adds or by what it multiplies the odds, and the range."""
     query: Any = answer.query
-    rows = []
+    rows, words = [], query.shown()
     for label in answer.value:
         column = query.facts.schema[label] if label in query.features else None
-        factor, when = 1.0, label
+        factor, when = 1.0, words.get(label, label)
         if label == CONSTANT:
             when = say("train_page.card.begin")
         elif isinstance(column, dp.Number | dp.Date):

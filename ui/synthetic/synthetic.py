@@ -315,7 +315,8 @@ def _rare(fitted: FittedTable, kept: KeptTogether) -> str:
     sentence = say("synthetic_page.rare", single=kept.reach(1), pair=kept.reach(2), of=of)
     names = []
     for place, column in enumerate(kept.names):
-        names += [f"{called(column)}: {name}" for name in synthetic.perhaps_none(fitted.look, place, fitted.counts(column))]
+        perhaps = synthetic.perhaps_none(fitted.look, place, fitted.counts(column))
+        names += [f"{called(column)}: {name}" for name in perhaps]
     if not names:
         return sentence
     more = max(len(names) - NAMED, 0)

@@ -108,7 +108,7 @@ SENTENCES: dict[str, str] = {
     "data.relation.replace_label": "Ne, samo podatki",
     "data.relation.replace_means": "Kot pri zaposlenih. Število bo prikazano.",
     "data.relation.add_remove_label": "Da, tudi to",
-    "data.relation.add_remove_means": "Kot pri ljudeh na zdravljenju. Število ocenite vi.",
+    "data.relation.add_remove_means": "Kot na kliniki. Število ocenite vi.",
     "data.relation.missing": "Izberite eno od obeh; če dvomite, izberite Da.",
     "data.relation.about_none": "število ali pustite prazno",
     "data.relation.about": "Približno koliko oseb je v njej po tem, kar je javno znano?",

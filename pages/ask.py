@@ -47,6 +47,7 @@ box.show(table)
 kept = form_state.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
+form_state.show_not_here(table, kept, key)
 below = st.container(key="box-undone")
 spend.follow(table, key, given, key != kept["q"] or not kept["given"].get("epsilon"))
 answer = shown_answer.owned(table, key, given) if request is None else requested  # before anything is offered for it

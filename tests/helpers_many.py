@@ -49,7 +49,6 @@ PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("ask", {"q": "find_declarations", "lists": "C"}),
     ("ask", {"q": "shuffle_histogram", "column": "C"}),
     ("ask", {"q": "local_count", "of": WHERE}),
-    ("ask", {"q": "fit_check", "column": "C"}),
     ("data", {"change": "1"}),
     ("data", {"table": ""}),
     ("start", {}),

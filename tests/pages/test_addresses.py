@@ -115,6 +115,15 @@ def test_any_address_gives_a_page(address: tuple[str, dict[str, str]], shared: d
     assert shared.ledger.head()[0] == 0
 
 
+def test_a_link_to_a_question_that_ask_does_not_ask_leads_to_its_page(shared: dp.Workspace) -> None:
+    page = open_page("ask", table="town", q="fit_check", column="age")
+    there = 'href="data?table=town&amp;check=1" target="_self">“Does it fit?” is asked on another page; open it.</a>'
+    assert there in html_of(page) and there in html_of(page.run())
+    kind = next(picker for picker in page.selectbox if str(picker.key).startswith("ask-kind"))
+    other = next(key for key in ("count", "median") if key != kind.value)
+    assert there not in html_of(kind.set_value(other).run()) and shared.ledger.head()[0] == 0
+
+
 DEEP = "[" * 100_000
 DEEPER = "[" * 500 + "]" * 500
 HALF = '["\\ud800"]'

@@ -50,7 +50,6 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("cdf_tree", {"column": "age"}),
     ("vector_mean", {"columns": ["age", "hours"]}),
     ("noisy_argmax", {"options": [[["sex", "in", ["f"]]], [["sex", "in", ["m"]]]]}),
-    ("fit_check", {"column": "age"}),
     ("density", {"columns": ["age"]}),
 ]
 

@@ -20,9 +20,10 @@ from dpengine.mechanisms import asked_on
 from dpengine.messages import say
 from ui.ask import trusted
 from ui.parts import conditions, fields, job
-from ui.shell import scroll
+from ui.shell import nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.language import IN_ADDRESS, address
+from ui.words.markup import link
 
 STATE = "ask"
 _DRAFT = "form-draft"  # the draft that this session stored last
@@ -78,7 +79,9 @@ def state(table: dp.Table) -> dict[str, Any]:
     if kept is None or kept["table"] != table.name or (arriving and arriving.get("q") and arriving != kept["url"]):
         fields.forget_pickers()
         given = _read(arriving)
-        kept = {"table": table.name, "url": arriving, "given": given, "q": trusted.arrive(arriving.get("q", ""), given)}
+        asked = arriving.get("q", "")
+        kept = {"table": table.name, "url": arriving, "given": given, "q": trusted.arrive(asked, given)}
+        kept |= {"came_for": asked}
         st.session_state[STATE] = kept
         st.session_state.pop(_BEGAN, None)
     elif not arriving:  # back to the form as it was left: its conditions and groups belong to an earlier question
@@ -92,6 +95,17 @@ def state(table: dp.Table) -> dict[str, Any]:
         else:
             kept["q"] = next(key for key in ORDER if offered(table, key))
     return dict(kept)
+
+
+def show_not_here(table: dp.Table, kept: dict[str, Any], key: str) -> None:
+    """Say that the question in the link belongs to another page, with a link there, until another one than the first is
+    picked."""
+    asked = dp.catalogue.get(kept.get("came_for", ""))
+    if asked is None or opens(asked.card.key) or key != kept["q"] or "answer" in st.query_params:
+        return
+    page = asked.card.asked_on[0]
+    there = nav.address(page, table.name, **({"check": "1"} if page == "data" else {}))
+    paragraph(link(there, say("form.not_here", question=asked.card.title)), role="status")
 
 
 def _first(table: dp.Table) -> dp.Query | None:
@@ -178,7 +192,9 @@ def remember(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Writes the form to the URL, so that every view can be sent as a link."""
     url = {"q": key} | job.as_texts({name: value for name, value in given.items() if value not in (None, [])})
     url |= trusted.in_link(key)
-    st.session_state[STATE] = {"table": table.name, "url": url, "given": given, "q": key}
+    before = st.session_state.get(STATE, {})
+    came_for = before.get("came_for", "") if before.get("q") == key else ""
+    st.session_state[STATE] = {"table": table.name, "url": url, "given": given, "q": key, "came_for": came_for}
     wanted = {"table": table.name} | url
     answer = st.query_params.get("answer")
     if answer:

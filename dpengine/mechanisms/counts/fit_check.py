@@ -34,12 +34,12 @@ from dpengine.statistics.counts import MisfitCount
 class FitCheck(OfMisfits):
     card: ClassVar[Card] = Card(
         key="fit_check",
-        asked_on=("ask", "data"),
+        asked_on=("data",),
         order=160,
         answer="count",
         states=(FEW,),
         caveats=("empty",),
-        own=(Parameter("column", "column.any", words="fit"),),
+        own=(Parameter("column", "column.any"),),
     )
     trial: ClassVar[Trial] = Trial(
         cases={"of the table": {}, "of a column": {"column": "x"}},

@@ -169,7 +169,7 @@ SENTENCES: dict[str, str] = {
     "form.by_label": "By",
     "form.by_none": "no groups",
     "form.of": "of",
-    "form.of.fit": "in",
+    "form.not_here": "“{question}” is asked on another page; open it.",
     "form.option": "Group {number}: people where…",
     "form.option_add": "Add a group",
     "form.option_remove": "Remove the last group",

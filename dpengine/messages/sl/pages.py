@@ -169,7 +169,7 @@ SENTENCES: dict[str, str] = {
     "form.by_label": "Po",
     "form.by_none": "vsi skupaj",
     "form.of": "stolpca",
-    "form.of.fit": "v",
+    "form.not_here": "Vprašanje »{question}« ima drugo stran; odprite jo.",
     "form.option": "{number}. skupina: osebe, za katere velja …",
     "form.option_add": "Dodaj skupino",
     "form.option_remove": "Odstrani zadnjo skupino",

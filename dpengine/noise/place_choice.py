@@ -166,7 +166,9 @@ def _first_kept(
     weights = _scaled(parts * segments.parts[at], powers + segments.powers[at] + shift)
     kept = ~last & (heights < (weights * (1 - _MARGIN)).astype(np.int64))
     unsure = last | (heights <= (weights * (1 + _MARGIN)).astype(np.int64))
-    for turn in np.flatnonzero(kept | unsure).tolist():
+    reached = np.cumsum(kept | unsure)  # as long however many were kept
+    for before in range(int(reached[-1])):
+        turn = int(np.searchsorted(reached, before, side="right"))
         ends = list(zip(first[turn].tolist(), end[turn].tolist(), strict=True))
         if kept[turn]:
             return ends

@@ -43,7 +43,7 @@ if table.closed:
     owner.closed(table)
     history.show(table)
     st.stop()
-box.show(table)
+read = box.show(table)
 kept = form_state.state(table)
 spend.start_from(table, kept["given"].get("epsilon"))
 key, given = form.sentence(table)
@@ -64,7 +64,7 @@ with st.container(key="card-spend"):
     with left:
         given["epsilon"] = spend.choose(table, trusted.at_steps(table, key, given))
         form_state.remember(table, key, given)
-        box.follow(below, table, key, given)
+        box.follow(below, read, table, key, given)
         try:
             usual = table.query(key, **given, noise="")
             query = trusted.asked(table, usual) or table.cheapest(usual)

@@ -37,6 +37,7 @@ from dpengine.reading.words import (
     GRADES,
     IN_LIFE,
     LANGUAGES,
+    LISTED_AS,
     MEASURES,
     MONEY,
     OF_EACH,
@@ -260,6 +261,10 @@ def _built(schema: Schema, lang: str, names: tuple[str, ...]) -> Lexicon:
         timed = [name for name in schema.of_kind(Number) if stem(word, lang) in stems_of(name_words(name), lang)]
         if len(timed) == 1:
             known.add((stem(word, lang),), "col", (1.2, timed[0]), own=True)
+    for table, words in LISTED_AS.items():  # `sx` with the values F and M is the sex, if no other column is
+        listing = [name for name, column in schema.columns.items() if table in _spellings_of(column)]
+        for word in words.split("|") if len(listing) == 1 else ():
+            known.add(stems_of(word, lang), "col", (1.2, listing[0]), own=True)
     paid = [name for name in schema.of_kind(Number) if bare(getattr(schema.columns[name], "measure", "")) in MONEY]
     for word in _AMOUNT if len(paid) == 1 else ():
         known.add((stem(word, lang),), "col", (1, paid[0]))
@@ -471,12 +476,7 @@ def _written_alike(value: str, line: str) -> bool:
 
 
 def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:
-    table = column.spellings if isinstance(column, Category) else ""
-    tables = [spelling_lines(table)] if table else []
-    if not table and isinstance(column, Category):
-        for usual in map(spelling_lines, _SPELLINGS):
-            spelled = {normal(word) for line in usual for word in line}
-            tables += [usual] if {normal(value) for value in column.values} <= spelled else []
+    tables = list(map(spelling_lines, _spellings_of(column)))
     seen: dict[str, set[str]] = {}
     for value in column.values:
         for written in {value, called(value)}:
@@ -515,6 +515,16 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
         inside = any(word in bare(value) for value in column.values if value not in values)  # fire: a wildfire too
         if len(values) == 1 and (word,) not in known.phrases and not word.isdigit() and not inside:
             known.add((word,), "val", (PARTLY, name, next(iter(values))), own=True)
+
+
+def _spellings_of(column: object) -> list[str]:
+    """The tables of usual spellings that its values come from: the declared one, or those that hold them all."""
+    if not isinstance(column, Category) or column.spellings:
+        return [column.spellings] if isinstance(column, Category) else []
+    values = {normal(value) for value in column.values}
+    return [
+        table for table in _SPELLINGS if values <= {normal(word) for line in spelling_lines(table) for word in line}
+    ]
 
 
 def _add_words_of_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:

@@ -1038,6 +1038,15 @@ CUT_SHORT = dict(
         "|zavar:zavarovanje|naroč:naročilo|reklam:reklamacija|nočit:nočitve|zap:zaposlitev|dobav:dobavitelj"
     ).split("|")
 )
+# What a column is called whose values come from a table of usual spellings, whatever its own name.
+LISTED_AS = {
+    "sex-1": "sex|gender|spol",
+    "marital-1": "marital status|zakonski stan",
+    "employment-1": "employment|employment status|zaposlitev|zaposlitveni status",
+    "schooling-1": "education|schooling|izobrazba|stopnja izobrazbe",
+    "weekdays-1": "weekday|day of the week|dan v tednu",
+    "months-1": "month|mesec",
+}
 # Where something is: “where do most of them live?” is about a column whose name has one of these words.
 PLACES = (
     "station branch site ward postaja podruznica enota country region city town district state county village place"

@@ -53,6 +53,16 @@ def test_it_says_what_it_did_not_understand() -> None:
     assert say("read.nothing") in unescape(html_of(app)) and asked(app)["q"] == "mean"  # the form stays as it was
 
 
+def test_what_was_understood_is_said_until_the_form_is_changed_by_hand() -> None:
+    app = typed("average income of gardeners by district")
+    app.run()
+    assert "Understood as" in html_of(app)
+    kind = next(one for one in app.selectbox if str(one.key).startswith("ask-kind"))
+    kind.set_value("median").run()
+    assert not app.exception and asked(app)["q"] == "median" and "nderstood" not in html_of(app)
+    assert app.text_input(key=FIELD).value  # the text stays
+
+
 @pytest.mark.long
 def test_no_other_column_stands_in_for_one_that_nobody_declared(home: dp.Workspace) -> None:
     rows = pd.DataFrame({"rent": [500, 700] * 40, "mins_to_work": [20, 999] * 40})

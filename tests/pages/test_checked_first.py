@@ -4,8 +4,9 @@ column of it. Nothing is asked that nobody clicked, and a question that was not 
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
-from urllib.parse import parse_qs, urlparse
+from urllib.parse import parse_qs, quote, urlparse
 
 import pandas as pd
 import pytest
@@ -180,6 +181,16 @@ def test_after_a_rough_check_a_finer_one_stands_there_with_its_price(home: dp.Wo
     share = prices.takes(table, table.preview(finer).share)
     assert say("fit.finer", share=share) in plain(shown) and plain(shown).count(fit.note()) == 1
     assert f"<p>{fit.note()}</p>" in shown, "no warning: in the usual size"
+    assert "check=" + quote('["mark"]') in unescape(shown)
+    named, budget = dp.Schema({"mark": dp.Number(0, 5), "other": dp.Number(0, 5)}), dp.Budget("50", "1e-6")
+    two = home.add_table("two", frame.assign(other=1), schema=named, unit=dp.Unit.rows(), budget=budget)
+    two.ask(two.query("fit_checks", columns=["mark", "other"], epsilon="0.1", noise="gaussian"))
+    for check, columns in (('["other"]', ["other"]), ("1", ["mark", "other"]), ('["gone"]', ["mark", "other"])):
+        offered = plain(html_of(open_page("data", table="two", check=check)))
+        finer_two = two.finer_check(columns)
+        assert finer_two is not None
+        told = say("data.fit.stronger", alpha=finer_two.promise().amount, columns=columns)
+        assert told in offered, check
     page = open_page("data", table="rough")
     assert [one for one in page.button if str(one.key).startswith("fit-again-exact-")]
     table.ask(table.query("fit_checks", columns=["mark"], epsilon="20"))

@@ -374,6 +374,15 @@ def test_a_word_that_is_only_made_from_a_short_value_is_a_guess() -> None:
     assert first.unread or (first.guessed and any("where" not in other.given for other in others))
 
 
+def test_a_list_of_the_sexes_is_the_sex_whatever_its_name_is() -> None:
+    columns = {"sx": dp.Category(["F", "M"]), "commute_min": dp.Number(0, 240, 1)}
+    for more, by in (({}, "sx"), ({"sex": dp.Category(["a", "b"])}, "sex")):
+        facts = Facts(table="t", schema=dp.Schema(columns | more), unit=dp.Unit.rows(), relation="add_remove", about=5)
+        with speaking("en"):
+            found = reader.readings("average commute by sex", facts)[0]
+        assert not found.unread and (found.given["column"], found.given["by"]) == ("commute_min", by)
+
+
 def test_a_contrast_becomes_groups(facts: dict[str, Facts]) -> None:
     with speaking("en"):
         assert reader.readings("is income higher for car owners?", facts["residents"])[0].given["by"] == "has_car"

@@ -26,6 +26,7 @@ from ui.words.markup import p, unmarked
 
 _FIELD = "box-field"
 _READ, _USED = "box-read", "box-used"  # the readings of the text, and the one in the form
+_FORM = "box-form"  # what the form held when the text had filled it in: a change of it ends the note
 _PAST = "box-past"  # what the form held before each change: the table, the question and its choices
 _NOW = "box-now"  # what it holds
 MOST_UNDONE = 20
@@ -33,9 +34,9 @@ _COMING = "box-coming"  # typed on another page
 MOST_OFFERED = 500  # phrases that the browser gets for completion
 
 
-def show(table: dp.Table) -> None:
+def show(table: dp.Table) -> DeltaGenerator:
     """Draw the box, and what was understood of the typed text. Call this before the form is drawn, because the box
-    fills in the form."""
+    fills in the form. Returns where the note stands, for `follow`."""
     if coming := st.session_state.pop(_COMING, None):
         st.session_state[_FIELD] = coming
         _fill(table, coming)
@@ -46,21 +47,33 @@ def show(table: dp.Table) -> None:
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
         scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
         found = st.session_state.get(_READ)
-        readings = _understood(table.name, *found[1]) if found is not None and found[0] == table.name else []
-        with st.container(key="box-other", horizontal=True, vertical_alignment="center"):
-            for place, reading in enumerate(readings):
-                label = say("box.rather", sentence=unmarked(reading.sentence))
-                st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
+        note = st.empty()
+        if found is not None and found[0][0] == table.name and _answer() in ("", found[0][1]):
+            with note.container():
+                readings = _understood(table.name, *found[1])
+                with st.container(key="box-other", horizontal=True, vertical_alignment="center"):
+                    for place, reading in enumerate(readings):
+                        label = say("box.rather", sentence=unmarked(reading.sentence))
+                        st.button(label, key=f"box-rather-{place}", on_click=_use, args=(table, reading))
+    return note
 
 
-def follow(below: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
+def _answer() -> str:
+    """The answer that the page shows: what was understood before it was asked is said no longer."""
+    return str(st.query_params.get("answer") or "")
+
+
+def follow(below: DeltaGenerator, note: DeltaGenerator, table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Note a change of the form, and draw a button that undoes the change, as nothing was spent. The button stands in
-    `below`, under the sentence, so that the sentence does not move away from the pointer."""
+    `below`, under the sentence, so that the sentence does not move away from the pointer. Once somebody has changed
+    what the text filled in, the `note` of `show` goes."""
     now = (table.name, key, {name: value for name, value in given.items() if name != "epsilon"})
     before, past = st.session_state.get(_NOW), st.session_state.setdefault(_PAST, [])
     if before is not None and before[0] == table.name and before != now:
         past[:] = [*past, before][-MOST_UNDONE:]
     st.session_state[_NOW] = now
+    if st.session_state.setdefault(_FORM, now) != now and st.session_state.pop(_READ, None) is not None:
+        note.empty()
     if past and past[-1][0] == table.name:
         below.button(say("box.undo"), key="box-undo", on_click=_undo, args=(table,))
 
@@ -88,6 +101,7 @@ def _typed(table: dp.Table) -> None:
 def _fill(table: dp.Table, text: str) -> None:
     """Read a text and put its likeliest question into the form. The form stays as it is if the text cannot be read."""
     st.session_state.pop(_READ, None)
+    st.session_state.pop(_FORM, None)
     if not text.strip():
         return
     found: Any
@@ -100,13 +114,14 @@ def _fill(table: dp.Table, text: str) -> None:
     unread = [word for reading in found[0][:1] for word in reading.unread]
     if (unread or not found[0]) and (missing := _undeclared(table, text)):
         found = [[], "", missing]
-    st.session_state[_READ] = (table.name, found)
+    st.session_state[_READ] = ((table.name, _answer()), found)
     if found[0]:
         _use(table, found[0][0])
 
 
 def _use(table: dp.Table, reading: Meaning) -> None:
     form_state.replace_question(table, reading.key, reading.given)
+    st.session_state.pop(_FORM, None)
     st.session_state[_USED] = reading
 
 

@@ -5,6 +5,7 @@ Every offer uses public facts and the ledger only. A click hands it to the worke
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -263,7 +264,7 @@ def check_words(table: dp.Table, fits: Sequence[ColumnFit]) -> None:
 def stronger_check(table: dp.Table) -> bool:
     """Draw the offer of a more exact check of columns with a rough or unsure result, with its price. True if there is
     one."""
-    names = [fit.column for fit in _fits(table) if fit.rough or fit.state == UNSURE]
+    names = _named([fit.column for fit in _fits(table) if fit.rough or fit.state == UNSURE])
     finer = table.finer_check(names[:MOST_COLUMNS]) if names and not table.practice else None
     if finer is None:
         return False
@@ -274,6 +275,15 @@ def stronger_check(table: dp.Table) -> bool:
         again = spend.dear(price) or bool(table.recall(finer))
         job.ask_button(label, table, finer, "fit-again-exact", kind=job.SECONDARY, again=again)
     return True
+
+
+def _named(columns: list[str]) -> list[str]:
+    """The columns that the link to a finer check names; all of them, if it names none."""
+    try:
+        named = json.loads(st.query_params.get("check", ""))
+    except ValueError:
+        named = None
+    return [column for column in columns if isinstance(named, list) and column in named] or columns
 
 
 def _offer_check(table: dp.Table, unchecked: list[str]) -> None:

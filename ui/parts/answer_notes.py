@@ -221,7 +221,8 @@ def _finer(answer: dp.Answer, columns: list[str]) -> str:
     if check is None:
         return ""
     share = prices.takes(table, table.preview(check).share)
-    return link(nav.address("data", table.name, check="1"), say("fit.finer", share=share), "way")
+    where = nav.address("data", table.name, check=json.dumps(columns, ensure_ascii=False))
+    return link(where, say("fit.finer", share=share), "way")
 
 
 def _of_fitting(answer: dp.Answer, title: str) -> str:

@@ -136,8 +136,9 @@ def pick(label: str, options: list[str], now: str, words: Any, key: str) -> str:
     """Draw a selectbox as wide as the word in it, and return the picked option."""
     key += key_end()
     shown = st.session_state.get(key, now)
-    longest = len(words(shown if shown in options else now))
-    look: Any = {"label_visibility": "collapsed", "width": min(max(96, 78 + 46 * longest // 5), 400)}
+    text = words(shown if shown in options else now)
+    letters = len(text) + sum(0.7 for letter in text.lower() if letter in "mw")
+    look: Any = {"label_visibility": "collapsed", "width": min(max(96, 78 + int(9.2 * letters)), 400)}
     return str(st.selectbox(say(label), options, options.index(now), words, key, **look))
 
 

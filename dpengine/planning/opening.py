@@ -50,12 +50,14 @@ Room = Callable[[AnyQuery], Fraction]  # how many times more exact than mostly n
 def cheapest(query: AnyQuery, rule: Rule, totals: Totals) -> AnyQuery:
     """The question with its most accurate noise that costs no more now than the default noise and can be asked as
     often. Most accurate: by the promised error, or by a better estimate if the question has one. If the rule does not
-    admit the default noise, the cheapest equally accurate noise."""
+    admit the default noise, the cheapest equally accurate noise. A promise that the least ε keeps as well says nothing
+    (an average "to within the whole range"): then no other noise stands in, or pure noise would."""
     usual = query.with_noise("")
     no_more = filter.no_more(rule, totals, usual.cost(rule.alpha))
     if no_more is None:
         others = [usual.with_noise(noise) for noise in usual.noises]
-        return _least(others, usual.promise().amount, rule, totals) or usual
+        found = _least(others, usual.promise().amount, rule, totals)
+        return usual if found is None or found.epsilon == LEAST_EPSILON else found
     options = [usual, *_others(usual, rule, totals, no_more)]
     # `min` takes the first of equals, which is the default noise.
     return min(options, key=lambda option: option.expected())

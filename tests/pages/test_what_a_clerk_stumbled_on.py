@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise, product
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -13,12 +16,17 @@ from helpers_declare import Page
 from helpers_page import html_of, open_page, plain, until
 
 import dpengine as dp
+from dpengine.accountant import filter
+from dpengine.accountant.costs import cost
+from dpengine.accountant.filter import Rule, Totals
+from dpengine.accountant.loss import Gaussian, Pure
 from dpengine.core.printed import percents
 from dpengine.declared.facts import Facts
 from dpengine.mechanisms.edges import near_end
 from dpengine.messages import say
 from dpengine.messages.language import speaking
 from dpengine.noise.coins import SystemCoins
+from dpengine.planning.opening import STEPS, cheapest, price_now
 from ui.ask import spend
 from ui.parts import answer_notes
 from ui.words.markup import unmarked
@@ -49,6 +57,74 @@ def test_a_price_on_a_slider_has_two_digits_and_steps_that_read_alike_are_one() 
     assert spend.steps_of(labels, options, "0.3") == ["0.2", "0.3"]
     assert spend.steps_of({"0.1": "0.1 %"}, options, "0.1") == ["0.1", "0.2"], "a slider has two ends"
     assert spend.steps_of({"0.1": "0.1 %"}, options, "0.7") == ["0.1", "0.7"]
+
+
+VISITS = dp.Schema(
+    {
+        "sex": dp.Category(["M", "Ž", "X", "?"]),
+        "ward": dp.Category([f"ward {place}" for place in range(12)]),
+        "paid": dp.Number(0, 100, "0.01"),
+    }
+)
+ASKED: list[tuple[str, dict[str, Any]]] = [
+    ("mean", {"column": "paid"}),
+    ("mean", {"column": "paid", "by": "sex"}),
+    ("variance", {"column": "paid"}),
+    ("sum", {"column": "paid", "by": "ward"}),
+    ("histogram", {"column": "ward"}),
+    ("top_item", {"column": "ward"}),
+    ("median", {"column": "paid"}),
+]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """As much of a table as a slider reads."""
+
+    rule: Rule
+    totals: Totals
+
+    def prices(self, queries: list[dp.Query], checked: bool) -> list[Fraction | None]:
+        return [price_now(query, self.rule, self.totals) for query in queries]
+
+    def meter(self) -> SimpleNamespace:
+        return SimpleNamespace(used=filter.used(self.rule, self.totals))
+
+
+def spent_some(rule: Rule, gaussian: bool, part: Fraction) -> Totals:
+    """Sums after equal questions that took about this part of an allowance."""
+    totals = Totals.NOTHING
+    while filter.used(rule, totals) < part:
+        one = Gaussian((rule.epsilon / 30) ** 2) if gaussian else Pure(rule.epsilon * 3 / 100)
+        totals = totals.plus(cost(one, rule.alpha))
+    return totals
+
+
+@pytest.mark.parametrize("at_most", [1, 10])
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)], ids=["no delta", "delta"])
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "10"])
+def test_each_step_of_a_slider_costs_more_and_promises_no_less(epsilon: str, delta: Fraction, at_most: int) -> None:
+    """A patient table with little left: the last step was an average "to within ±100 €" for 0.00001 %, pure noise."""
+    rule = Rule.make(Fraction(epsilon), delta)
+    for gaussian, part, people in product([False, True][: 1 + bool(delta)], ["0.1", "0.625", "0.92"], [300, 20_000]):
+        totals = spent_some(rule, gaussian, Fraction(part))
+        unit = dp.Unit.rows() if at_most == 1 else dp.Unit.column("patient", at_most)
+        table = Standing(rule, totals)
+        for key, given in ASKED:
+            facts = Facts("t", VISITS, unit, "add_remove", people)
+
+            def make(step: str, key: str = key, given: dict[str, Any] = given, facts: Facts = facts) -> dp.Query:
+                return dp.catalogue[key].build(facts, {"epsilon": step} | given)
+
+            options = [step for step in STEPS if Fraction(step) <= rule.epsilon]
+            labels = spend.labels_of(table, make, options)  # type: ignore[arg-type]
+            steps = [make(step) for step in spend.steps_of(labels, options, next(iter(labels), "")) if step in labels]
+            bought = [cheapest(step, rule, totals) for step in steps]
+            prices = [filter.share(rule, totals, query.cost(rule.alpha)) for query in bought]
+            assert all(one < next_one for one, next_one in pairwise(prices)), (key, gaussian, part, people, prices)
+            assert all(price <= 1 - filter.used(rule, totals) for price in prices)
+            errors = [query.promise().amount for query in bought]
+            assert errors == sorted(errors, reverse=True), (key, gaussian, part, people, errors)
 
 
 @pytest.mark.long

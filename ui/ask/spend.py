@@ -8,6 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 from html import escape
 from math import ceil
+from operator import itemgetter
 from typing import Any
 
 import streamlit as st
@@ -227,16 +228,18 @@ def slider(labels: dict[str, str], steps: list[str], key: str, **options: Any) -
 
 
 def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
-    """The steps that what is left covers, and the step `now`; of steps with the same label, the most exact."""
-    kept = {labels[step]: step for step in options if step in labels}
+    """The steps that what is left covers, and the step `now`, by rising price as `labels` has them; of steps with the
+    same label, the most exact. What is left covers all but the last."""
+    kept = {text: step for step, text in labels.items()}
     if len(kept) < 2 and (dear := [step for step in options if step not in labels]):
         kept[""] = dear[0]  # a slider has two ends
     kept[labels.get(now, "")] = now
-    return sorted(kept.values(), key=Fraction)
+    return list(kept.values())
 
 
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
-    """By step, its price as a share of the allowance; only the steps that what is left covers."""
+    """By step, its price as a share of the allowance, from the cheapest on; only the steps that what is left covers. A
+    larger ε may cost less: where only another noise still fits."""
     made: dict[str, dp.Query] = {}
     for step in steps:
         with suppress(dp.AllowanceError):  # a shuffler needs a larger ε than others
@@ -244,7 +247,7 @@ def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]
     if not made:  # there is no question yet
         return {step: say("spend.step_alone", place=place, of=len(steps)) for place, step in enumerate(steps, 1)}
     prices = zip(made, table.prices(list(made.values()), checked=True), strict=True)
-    paid = {step: share for step, share in prices if share is not None}
+    paid = dict(sorted(((step, share) for step, share in prices if share is not None), key=itemgetter(1)))
     labels = (say("spend.step", share=share) for share in percents(list(paid.values()), 1 - table.meter().used))
     return dict(zip(paid, labels, strict=True))
 

@@ -273,12 +273,13 @@ def test_an_empty_or_too_large_upload_is_refused(tmp_path: Path) -> None:
 
 def test_forgotten_uploads_are_swept_after_a_day(tmp_path: Path) -> None:
     old, new = (uploads.keep(io.BytesIO(b"a\n1\n"), 4, tmp_path, 100) for _ in range(2))
-    other = tmp_path / "upload-notes.txt"
-    other.write_text("not ours")
-    for path in (old, other):
+    half, other = tmp_path / f"upload-{16 * 'a'}", tmp_path / "upload-notes.txt"  # a process was killed while unpacking
+    for path in (half, other):
+        path.write_text("a\n1\n")
+    for path in (old, half, other):
         os.utime(path, (time.time() - 90_000,) * 2)
     uploads.sweep(tmp_path)
-    assert not old.exists() and new.exists() and other.exists()
+    assert not old.exists() and not half.exists() and new.exists() and other.exists()
 
 
 def test_a_survey_refuses_what_loading_refuses(tmp_path: Path) -> None:

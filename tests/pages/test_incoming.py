@@ -4,7 +4,9 @@ with whoever brought them."""
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -270,3 +272,27 @@ def test_a_disk_that_lets_nothing_go_does_not_end_the_looking(net: Net, monkeypa
         read_only.setattr(incoming, "drop", fails)
         net.files.look(lambda _: False, 1000.0)
     assert not net.files._files and not net.files._visitors
+
+
+def test_a_server_deletes_what_a_killed_one_left_though_nobody_opens_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [folder / f"upload-{16 * 'a'}.csv" for folder in (tmp_path / "tmp", tmp_path / "people" / "ana" / "tmp")]
+    for path in left:
+        path.parent.mkdir(parents=True)
+        path.write_text("a\n1\n")
+        os.utime(path, (time.time() - 90_000,) * 2)
+    manager = SimpleNamespace(get_upload_urls=lambda session, names: [])
+    server = SimpleNamespace(uploaded_file_mgr=manager, is_active_session=lambda session: True)
+    monkeypatch.setattr(incoming, "get_instance", lambda: server)
+    monkeypatch.setattr(incoming.st, "get_option", lambda name: 120)
+
+    async def serve() -> None:
+        async with Incoming().serving(tmp_path / "tmp")(None):
+            for _ in range(500):
+                await asyncio.sleep(0.01)
+                if not any(path.exists() for path in left):
+                    return
+
+    asyncio.run(serve())
+    assert not any(path.exists() for path in left)

@@ -110,7 +110,7 @@ class FileRequest:
 MOST_FILES, MOST_FILES_IN_ALL = 4, 40
 _MOST_ADDRESSES, MOST_NOTES = 16, 256
 
-_CHECK_EVERY = 5.0  # seconds
+_CHECK_EVERY, _SWEEP_EVERY = 5.0, 3600.0  # seconds
 HERE, FULL = b"here", b"full"
 _OF_BODY = (b"content-type", b"content-length", b"transfer-encoding")
 Made = TypeVar("Made")
@@ -250,8 +250,14 @@ class Incoming:
                 return list(given)
 
             async def watch() -> None:
+                swept = -float("inf")
                 while True:
-                    self.look(server.is_active_session, time.monotonic())
+                    now = time.monotonic()
+                    self.look(server.is_active_session, now)
+                    if now - swept > _SWEEP_EVERY:
+                        swept = now
+                        with suppress(OSError):
+                            await asyncio.to_thread(sweep_all, folder)
                     await asyncio.sleep(_CHECK_EVERY)
 
             manager.get_upload_urls = give_out
@@ -438,7 +444,7 @@ async def _status(app: Any, scope: Any, receive: Any, send: Any) -> int:
 # after use. The browser's file name is never part of a path. The first bytes decide the kind of file.
 
 ONE_DAY = 24 * 60 * 60
-_OURS = re.compile(rf"upload-[0-9a-f]{{16}}\.({'|'.join(KINDS)})")
+_OURS = re.compile(rf"upload-[0-9a-f]{{16}}(\.({'|'.join(KINDS)}))?")  # without an ending: half unpacked
 
 
 def keep(stream: BinaryIO, size: int, folder: Path, most: int) -> Path:
@@ -498,3 +504,10 @@ def sweep(folder: Path, older_than: float = ONE_DAY) -> None:
                 path.unlink()
         except OSError:
             continue  # another process deleted it first
+
+
+def sweep_all(folder: Path) -> None:
+    """`sweep` for the server's folder of uploads and for each person's: a killed server leaves files in both, and no
+    page of theirs may ever be opened again."""
+    for place in (folder, *folder.parent.glob("people/*/tmp")):
+        sweep(place)

@@ -258,6 +258,11 @@ BROKEN: dict[str, tuple[str, str, str]] = {  # by row: the file, a piece of it, 
         "row = Swap(2, epsilon, delta)",
         "row = Swap(3, epsilon, delta)",
     ),
+    "S3.7''": (
+        "dpengine/noise/row_noise.py",
+        "return self.swap.mixed / 2",
+        "return self.swap.mixed",
+    ),
     "S3.12'": (
         "ui/publish/thesis.py",
         "_short(2 * sqrt(log(2 / DELTA)) / figure.epsilon)",

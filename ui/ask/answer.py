@@ -16,7 +16,7 @@ import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
 from dpengine.mechanisms.card import WHOLE, AnswerKind
-from dpengine.messages import plain, say, written_day
+from dpengine.messages import called, plain, say, written_day
 from dpengine.messages.numbers import day, local
 from dpengine.released.compare import shares
 from dpengine.released.curves import rising
@@ -95,7 +95,7 @@ def curve_standing(answer: dp.Answer) -> str:
     """The curve of an answer as a standalone SVG."""
     query = answer.query
     xs, heights, lows, highs = traced_curve(query, answer.value, answer.interval)
-    titles = query.answer_column, upright(query)
+    titles = called(query.answer_column), upright(query)
     return svg.curve(xs, heights, lows, highs, titles, curve_alt(query, xs, heights, lows, highs))
 
 
@@ -388,7 +388,7 @@ def _curve(answer: dp.Answer, key: str) -> None:
     xs, heights, lows, highs = traced_curve(query, answer.value, answer.interval)
     if smooth:
         heights, lows, highs = rising(heights, lows, highs)
-    column = query.answer_column
+    column = called(query.answer_column)
     ends = (0.0, 102.0) if made_up else None
     alt, titles = curve_alt(query, xs, heights, lows, highs), (column, upright(query))
     charts.band(xs, heights, (lows, highs), titles, alt, f"chart-{key}", stairs=True, limits=ends)
@@ -434,7 +434,7 @@ def strips_html(answer: dp.Answer) -> str:
         line = f"<i class='reach' style='left:{min(left, 99):.2f}%;width:{max(right - left, 0.6):.2f}%'></i>"
         if not query.mute((low, high), part):  # else the range says nothing, and neither does the figure
             line += f"<i class='mark' style='left:{middle:.2f}%'></i>"
-        name = with_measure(names.get(part, part), query.measure_of(part))
+        name = with_measure(called(names.get(part, part)), query.measure_of(part))
         shown, (least, most) = figure(answer, part), printed_range(query, low, high, part)
         alt = say("strips.alt", column=name, figure=shown, low=least, high=most, lower=lower, upper=upper)
         notes = " ".join(answer_notes.fit_lines(answer, part))

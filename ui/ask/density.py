@@ -103,12 +103,12 @@ def draw(query: Density, heights: Floats, interval: Any, key: str, shares: bool 
     if len(query.columns) == 2:
         alt = say("density.map_alt", **facts)
         paragraph(unit)  # a colour bar's own title is cut off on a phone
-        _map(grids, shown, query.columns, alt, key)
+        _map(grids, shown, tuple(map(called, query.columns)), alt, key)
         return
     outer, inner = _bands(query, interval, shown, factor)
     ends = {"low": to_figures(float(shown[0]), 3), "high": to_figures(float(shown[-1]), 3)}
     alt = say("density.curve_alt", **facts, **ends)
-    charts.band(grids[0], shown.tolist(), outer, (query.columns[0], unit), alt, key, inner=inner)
+    charts.band(grids[0], shown.tolist(), outer, (called(query.columns[0]), unit), alt, key, inner=inner)
 
 
 def _bands(query: Density, interval: Any, shown: Floats, factor: float) -> tuple[Any, Any]:

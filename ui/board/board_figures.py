@@ -20,7 +20,7 @@ from dpengine.declared.grouped import Grouped
 from dpengine.mechanisms.answer_state import leaders
 from dpengine.mechanisms.counts.fit_checks import GATE, CellShare
 from dpengine.mechanisms.marginals.wanted import DOES_NOT_FIT
-from dpengine.messages import say
+from dpengine.messages import called, say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import day, local
 from dpengine.released import look_groups
@@ -360,7 +360,7 @@ def standing(found: dp.Answer) -> str:
         values = {name: bar.value for name, bar in shown.items()}
         alt = "; ".join(f"{name}: {bar.text}" for name, bar in shown.items())
         wide = {name: bar.wide for name, bar in shown.items() if bar.wide is not None}
-        drawn += f"<h3>{escape(card.column)}</h3>{svg.rows(values, ranges, title, alt, True, faint, wide)}"
+        drawn += f"<h3>{escape(called(card.column))}</h3>{svg.rows(values, ranges, title, alt, True, faint, wide)}"
     return drawn + (f'<p class="muted">{escape(words)}</p>' if (words := about_all(found)) else "")
 
 

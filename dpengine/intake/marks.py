@@ -166,8 +166,9 @@ def address_mark(place: Sequence[str], secret: bytes) -> str:
 
 @cache
 def _calculator() -> duckdb.DuckDBPyConnection:
-    """A DuckDB for hashing. Opening one takes longer than hashing a small table, so it stays; it keeps no rows."""
-    return duckdb.connect(config=SETTINGS | {"threads": 1, "preserve_insertion_order": True})
+    """A DuckDB for hashing. Opening one takes longer than hashing a small table, so it stays; it keeps no rows, and
+    spills none: by default it would, into the working directory."""
+    return duckdb.connect(config=SETTINGS | {"threads": 1, "preserve_insertion_order": True, "temp_directory": ""})
 
 
 class RowMarks(AbstractContextManager["RowMarks"]):

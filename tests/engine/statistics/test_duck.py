@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from dpengine.core.errors import AllowanceError
 from dpengine.declared.conditions import AnyOf, Clause, Has, OneOf, Predicate, Range, Row, read_predicate
 from dpengine.declared.schema import MISSING, Category, ItemSet, Number, Schema
+from dpengine.intake import marks
 from dpengine.statistics.counts import BinCounts, ConditionCounts, Distribution, PairDistribution, RowCount
 from dpengine.statistics.engines import Engine
 from dpengine.statistics.engines.duck import DuckEngine, connect
@@ -157,4 +158,6 @@ def test_a_connection_loads_nothing_and_stays_as_it_is(tmp_path: Path) -> None:
             connection.execute("SET threads = 5")
     assert found["autoload_known_extensions"] == found["autoinstall_known_extensions"] == "false"
     assert found["temp_directory"].startswith(str(tmp_path)) and found["threads"] == "2"
+    of_marks = marks._calculator().execute("SELECT current_setting('temp_directory')").fetchone()
+    assert of_marks == ("",)  # no rows beside the workspace
     assert not list(tmp_path.iterdir())

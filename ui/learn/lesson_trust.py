@@ -252,10 +252,10 @@ def _learned(bits: tuple[int, ...]) -> str:
     return _scrolled(f"<tr><td></td>{heads}</tr>{rows}", say("channel.title"))
 
 
-def _scrolled(rows: str, name: str) -> str:
+def _scrolled(rows: str, name: str, kind: str = "plain") -> str:
     """HTML with a table that may be wider than a phone; a keyboard can scroll it."""
     region = f'role="region" tabindex="0" aria-label="{escape(name)}"'
-    return f'<div class="scroll" {region}><table class="plain">{rows}</table></div>'
+    return f'<div class="scroll" {region}><table class="{kind}">{rows}</table></div>'
 
 
 def _number_heads(titles: Iterable[str]) -> str:
@@ -272,7 +272,7 @@ def _who(given: Given) -> Drawn:
     for model in ("central", "shuffle", "local"):
         cells = "".join(f"<td>{escape(say(f'trust.learns.{model}.{who}'))}</td>" for who in WHO)
         body += f"<tr><th scope='row'>{escape(say(f'trust.model.{model}'))}</th>{cells}</tr>"
-    drawn = _head(say("trust.who")) + _scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"))
+    drawn = _head(say("trust.who")) + _scrolled(f"<tr><td></td>{head}</tr>{body}", say("trust.who"), "plain worded")
     return drawn, say("trust.observation"), say("trust.honest")
 
 

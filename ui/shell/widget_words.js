@@ -43,9 +43,9 @@
     return text;
   }
 
-  /* "5 %", "± 3" and "ε = 0.5" never break at the end of a line. */
+  /* "5 %", "± 3", "9 · 10⁻⁷" and "ε = 0.5" never break at the end of a line. */
   const glued = (words) =>
-    words.replace(/(\d) (?=%)/g, "$1\u00a0").replace(/± (?=[\d…])/g, "±\u00a0")
+    words.replace(/(\d) (?=%)/g, "$1\u00a0").replace(/± (?=[\d…])/g, "±\u00a0").replace(/(\d) · (?=10[⁰-⁹⁻¹²³])/g, "$1\u00a0·\u00a0")
       .replace(/(^|(?<![\p{L}\p{N}])\p{L}) ([=≤≥<>]) (?=\S|$)/gu, "$1\u00a0$2\u00a0"); // the symbol may be a dotted word before
 
   function text(node, lang) {

@@ -205,7 +205,7 @@ def test_a_figure_whose_range_holds_everything_is_not_shown_as_one() -> None:
     assert "Too few to tell" in told and "8,192.0" not in told and "2,548" not in told and "9,000" not in told
     assert pictured(both.query, both.value, both.interval)[0] == {"a": 2_548.377, "b": None}
     assert bars_alt(both).endswith("b: Too few to tell") and headline(both) == "a: about 2,500 (1,024 – 7,400)"
-    assert range_words(both).endswith("In 1 of 2 there are too few to tell.")
+    assert range_words(both).endswith(" Too few to tell: b.")
     assert "Too few to tell" in picture(both)
 
 

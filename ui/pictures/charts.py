@@ -146,7 +146,8 @@ def bars(
     figure.update_layout(shapes=behind_boxes(values, behind, 0.16))
     figure.update_yaxes(autorange="reversed", type="category")  # labels may look like numbers
     _across(figure, title, zeroline=True, zerolinecolor=colours.line)
-    words = (many.words(len(values), of, True), say("many.grey") if any(grey) else "")
+    seen = any(is_faint and value for is_faint, value in zip(grey, numbers, strict=True))  # a bar of 0 has no colour
+    words = (many.words(len(values), of, True), say("many.grey") if seen else "")
     show(figure, alt, key, " ".join(filter(None, words)))
 
 

@@ -357,6 +357,8 @@ def _unlisted(answer: dp.Answer, first: str) -> str:
     return say(f"answer.rest_first.{why}", name=named, column=column) if why else ""
 
 
+MOST_FEW = 3  # parts with too few to tell that are named
+
 _RANGES: dict[AnswerKind, Callable[[dp.Answer], str]] = {
     "table": _table_range,
     "declarations": _declared_range,
@@ -375,8 +377,11 @@ def _each(answer: dp.Answer) -> str:
     list."""
     query, promise, of = answer.query, answer.promise, len(answer.interval)
     words = promise.each(query, of) if of else ""
-    if few := sum(query.mute(ends, part) for part, ends in answer.interval.items()):
-        words += " " + say("answer.few_parts", few=few, of=of)
+    few = [query.shown().get(part, part) for part, ends in answer.interval.items() if query.mute(ends, part)]
+    if 0 < len(few) <= MOST_FEW:
+        words += " " + say("answer.few_named", parts=few)
+    elif few:
+        words += " " + say("answer.few_parts", few=len(few), of=of)
     if of and from_zero(query):
         first = leaders(answer.interval)
         words += " " + _unlisted(answer, first[0]) if len(first) == 1 else ""

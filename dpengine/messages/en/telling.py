@@ -37,6 +37,7 @@ SENTENCES = {
     "answer.inner.highest_among": "Between the ends of the range, highest: {names}; {ends}",
     "answer.inner.first_of": "Each between {low} and {high}, none clearly the largest; at the ends of the range: {ends}",
     "answer.inner.end": "{name}: about {value}",
+    "answer.few_named": "Too few to tell: {parts}.",
     "answer.few_parts": "In {few} of {of} there are too few to tell.",
     "answer.counted.people": "{value} {value|person|people}",
     "answer.counted.rows": "{value} {value|row|rows}",

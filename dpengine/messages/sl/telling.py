@@ -37,6 +37,7 @@ SENTENCES = {
     "answer.inner.highest_among": "Med koncema razpona najvišje: {names}; {ends}",
     "answer.inner.first_of": "Vsaka od {low} do {high}, nobena ni očitno največja; na koncih razpona: {ends}",
     "answer.inner.end": "{name}: približno {value}",
+    "answer.few_named": "Premalo podatkov za odgovor: {parts}.",
     "answer.few_parts": "Pri {few} od {of} je podatkov premalo za odgovor.",
     "answer.counted.people": "{value} {value|oseba|osebi|osebe|oseb}",
     "answer.counted.rows": "{value} {value|vrstica|vrstici|vrstice|vrstic}",

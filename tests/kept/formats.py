@@ -14,15 +14,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from dpengine.ledger import postgres_store, sqlite_file
 from dpengine.ledger.chain import FORMAT
 from dpengine.ledger.exports import export_lines
 from dpengine.ledger.ledger import Ledger
 from dpengine.storage import registry
+from tests.kept.links import links_json
 from ui.api import openapi
-from ui.shell import nav
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "formats"
@@ -144,40 +143,6 @@ def postgres_sql() -> str:
     parts = (*postgres_store._OWN, *postgres_store.parts_of(sqlite_file.SCHEMA))
     written = (part.create("allowance") if isinstance(part, postgres_store.Function) else part for part in parts)
     return f"-- edition: {sqlite_file.VERSION}\n" + "".join(f"{statement.strip()};\n" for statement in written)
-
-
-def addresses() -> dict[str, set[str]]:
-    """The parameters that a page's form writes into its address and reads from it; of the lessons also their names."""
-    from ui.board import board_state
-    from ui.check import audit
-    from ui.learn import lessons
-    from ui.publish import publish
-    from ui.several import session
-    from ui.synthetic import synthetic
-    from ui.train import train
-    from ui.whatif import settings
-
-    of_lessons = {setting.name for number in lessons.NAMES for setting in lessons.lesson(number).settings}
-    return {
-        "board": {*board_state.NAMES},
-        "synthetic": {*synthetic.NAMES},
-        "publish": {*publish.NAMES},
-        "train": {*train.NAMES},
-        "several": {*session.FIELDS, "plan"},
-        "whatif": {*settings.USUAL},
-        "audit": {*audit.USUAL},
-        "answers": {nav.VIEW},
-        "lessons": {"lesson", *(f"lesson={name}" for name in lessons.NAMES.values()), *of_lessons},
-    }
-
-
-def links_json(links: Iterable[str]) -> dict[str, list[str]]:
-    """Every page, and the parameters that our links give it."""
-    found: dict[str, set[str]] = {name: set() for name in nav.NAMES} | addresses()
-    for link in links:
-        parts = urlsplit(link)
-        found[parts.path] |= {name for name, _ in parse_qsl(parts.query)}
-    return {name: sorted(parameters) for name, parameters in found.items()}
 
 
 def texts(scratch: Path) -> dict[str, str]:

@@ -33,7 +33,7 @@ from dpengine.commands import head, move, verify
 from dpengine.ledger.people_rules import KINDS
 from dpengine.ledger.rows import ACTS, OUTCOMES, STEP_OUTCOMES
 from dpengine.workspace import Workspace
-from tests.kept import formats, make
+from tests.kept import formats, links, make
 
 KEPT = Path(__file__).resolve().parent
 NEWEST = "1.0"
@@ -289,6 +289,32 @@ def one_of_each(links: list[str]) -> list[str]:
         request = next((address[name] for name in IN_LINK if name in address), address.get("q", ""))
         first.setdefault(parts.path + re.sub(r"\d+", "", request), link)
     return list(first.values())
+
+
+def test_every_parameter_that_a_page_reads_is_written_down() -> None:
+    """A new one goes into `links.READ`, docs/formats.md and, by `python -m tests.kept.formats`, into links.json."""
+    assert links.read_in_all() == {
+        file: set().union(*map(links.listed, pages.values())) for file, pages in links.READ.items()
+    }
+    told = (formats.FOLDER.parent / "formats.md").read_text(encoding="utf-8")
+    for pages in links.READ.values():
+        for page, names in pages.items():
+            (line,) = (line for line in told.splitlines() if line.startswith(f"| {page} |"))
+            assert not [name for name in links.listed(names, of=True) if f"`{name}`" not in line], page
+
+
+def test_a_parameter_that_is_read_in_any_way_is_seen(tmp_path: Path) -> None:
+    code = """
+import streamlit as st
+one, two, gone = st.query_params.get("a"), st.query_params["b"], st.query_params.pop("c", "")
+three = "d" in st.query_params and any(name in st.query_params for name in "ef")
+st.query_params["g"] = picked("h", [], str, "")
+st.pagination(3, key="i", bind="query-params")
+"""
+    (tmp_path / "page.py").write_text(code, encoding="utf-8")
+    assert links.read_by(tmp_path / "page.py") == {*"abcdghi", "{name}"}
+    (tmp_path / "page.py").write_text("given = dict(st.query_params)\n", encoding="utf-8")
+    assert links.read_by(tmp_path / "page.py") == {"{all}"}
 
 
 def test_links_open(shown: Kept) -> None:

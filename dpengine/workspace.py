@@ -693,14 +693,14 @@ class Workspace:
         if type(people) is not int or people < 1:
             raise AllowanceError("facts.rows")
         self._refuse_closed(record)
-        return self._registry.correct(replace(record, about=people))
+        return self._registry.correct(replace(record, about=people), "about")
 
     def declare_sample(self, name: str, sample: bool, actor: str = OWNER) -> Record:
         """Declare whether people, one row each, are a random sample of a larger group. Earlier answers stay."""
         record = self._to_correct(name, actor)
         refuse_sample(Unit.from_json(record.unit), sample)
         self._refuse_closed(record)
-        return self._registry.correct(replace(record, sample=sample))
+        return self._registry.correct(replace(record, sample=sample), "sample")
 
     def _arrive(
         self,

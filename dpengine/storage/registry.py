@@ -166,10 +166,14 @@ class Registry:
         is no longer a random sample, since a sample needs one row a person."""
         self._change(rows, replace(record, sample=False), ("unit", "about", "version", "header", "sample"))
 
-    def correct(self, record: Record) -> Record:
-        """Change what an owner may correct: a number of people that was not counted, and whether they are a sample."""
+    def correct(self, record: Record, what: str) -> Record:
+        """Change what an owner may correct: a number of people that was not counted (`about`), or whether they are a
+        sample. Refused if the table was declared anew since the record was read: it may have another unit now."""
         with self.transaction() as rows:
-            self._change(rows, record, ("about", "sample"))
+            now = self.find(rows, record.name)
+            if now is None or now.version != record.version:
+                raise AllowanceError("table.revised")
+            self._change(rows, record, (what,))
         return record
 
     def _change(self, rows: sqlite3.Connection, record: Record, names: Sequence[str]) -> None:

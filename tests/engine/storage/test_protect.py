@@ -383,3 +383,24 @@ def test_nobody_changes_a_table_of_somebody_else_with_the_same_content(tmp_path:
         with pytest.raises(AllowanceError) as refused:
             here.face("owner of another").add_table("guess", rows(200), unit=unit, protect=True, **terms)
         assert refused.value.code == "people.not_as_declared"  # who has it is not told
+
+
+@pytest.mark.parametrize("relation", ["replace", "add_remove"])
+def test_a_correction_that_meets_more_protection_changes_nothing(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch, relation: str
+) -> None:
+    """Else rows would count as people again, or people with several rows as a random sample."""
+    table = add(home, relation=relation, about_rows=None if relation == "replace" else 280)
+    read = home._to_correct
+
+    def slowly(name: str, actor: str) -> Any:
+        found = read(name, actor)
+        home.protect("marks", SEVEN, people=40)
+        return found
+
+    monkeypatch.setattr(home, "_to_correct", slowly)
+    with pytest.raises(AllowanceError) as refused:
+        table.declare_sample() if relation == "replace" else table.correct_people(300)
+    now = home.record("marks")
+    assert refused.value.code == "table.revised"
+    assert (now.unit, now.about, now.sample) == (SEVEN.as_json(), 40, False)

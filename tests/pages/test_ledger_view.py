@@ -336,7 +336,8 @@ def test_the_report_stands_alone_and_says_everything(home: Workspace) -> None:
         assert answer.sentence in told and answer.receipt["charge"]["hash"] in told and headline(answer) in told
     assert home.ledger.head()[1] in told and "python -m dpengine verify" in told
     assert "It protects each person’s data" in told and "One person is one row." in told
-    assert "The owner raised the allowance from ε = 20 to ε = 30." in told
+    raised = "The owner raised the allowance from ε = 20 to ε = 30."
+    assert raised.replace(" = ", "\u00a0=\u00a0") in told, "a symbol and its value stay on one line"
     assert f"{percent_left(1 - table.meter().used)} of the privacy allowance is left" in told
 
 

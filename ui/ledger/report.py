@@ -6,6 +6,7 @@ file comes from the ledger and the declaration alone, so anybody who may see the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from html import escape
 from itertools import islice
@@ -94,6 +95,9 @@ MOST_ANSWERS = 500
 _SHOWN = 10**4
 
 
+_SYMBOL, NO_BREAK = re.compile(r"([εδρ]) = "), "\\1\u00a0=\u00a0"  # a symbol and its value stay on one line
+
+
 def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
     """The account of a table as one page to print. `head`: the chain's last row at the time `at`."""
     meter = table.meter()
@@ -116,7 +120,7 @@ def html(table: dp.Table, head: tuple[int, str], at: str) -> str:
         f'<!doctype html><html lang="{current()}"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_style()}</style></head>'
-        f"<body><main>{''.join(body)}</main></body></html>"
+        f"<body><main>{_SYMBOL.sub(NO_BREAK, ''.join(body))}</main></body></html>"
     )
 
 

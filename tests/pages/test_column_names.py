@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import dpengine as dp
+from dpengine.declared import spelling
 from dpengine.declared.dialect import Dialect
+from dpengine.messages.language import speaking
 from ui.data import presets
 from ui.data.columns import same_range
 from ui.data.draft import Card
@@ -160,6 +162,80 @@ NAMES = {
     "Letnik": "number year",
     "Letnik študija": NOTHING,
 }
+
+
+# Headers with a day in them, from five kinds of files, written before the rule: a noun in the genitive makes a date.
+BOTH = "list weekdays, date ten_years"
+DAYS = {
+    # a clinic
+    "dan obiska": "date ten_years",
+    "dan sprejema": "date ten_years",
+    "Dan rojstva": "date births",
+    "day of admission": "date ten_years",
+    "Day of visit": "date ten_years",
+    "dan zdravljenja": "number days",
+    "day_of_stay": "number days",
+    # a school
+    "dan_vpisa": "date ten_years",
+    "dan izpita": "date ten_years",
+    "prvi dan pouka": "date ten_years",
+    "day of enrolment": "date ten_years",
+    "day of the week": "list weekdays",
+    "school day": NOTHING,
+    # a shop
+    "dan nakupa": "date ten_years",
+    "day of purchase": "date ten_years",
+    "weekday of delivery": "list weekdays",
+    "delovni dan": NOTHING,
+    "prihodek na dan": "number money_month, number money_year",
+    "orders per day": "number count",
+    "dan dostave (v tednu)": "list weekdays",
+    # an office
+    "dan vloge": "date ten_years",
+    "dan smrti": "date ten_years",
+    "day of birth": "date births",
+    "last day of work": "date ten_years",
+    "dan v mesecu": "number",
+    "DayOfMonth": "number",
+    "dan": BOTH,
+    # a farm, a club
+    "dan tekme": "date ten_years",
+    "dan setve": "date ten_years",
+    "dan v tednu": "list weekdays",
+    "Dan tedna": "list weekdays",
+    "day of year": "number days",
+    "day": BOTH,
+    "dan 3": NOTHING,
+    "day 7": NOTHING,
+    "Tag der Aufnahme": "date ten_years",
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "sl"])
+def test_a_day_of_something_is_a_date_and_a_day_of_the_week_is_not(lang: str) -> None:
+    """“dan obiska” was guessed as “Monday, ponedeljek · 7 values”; its cells were dates."""
+    with speaking(lang):
+        read = {
+            name: ", ".join(dict.fromkeys(f"{one.kind} {one.preset or ''}".strip() for one in presets.candidates(name)))
+            or presets.suggest(name).kind
+            or NOTHING
+            for name in DAYS
+        }
+    assert read == DAYS
+
+
+def test_a_guessed_list_shows_cells_in_the_reader_s_language() -> None:
+    shown = {}
+    for lang in ("en", "sl"):
+        with speaking(lang):
+            shown[lang] = {name: (*one.samples, *one.spelled) for name, one in presets.LISTS.items()}
+    assert shown["sl"]["weekdays"] == ("ponedeljek",) and shown["en"]["weekdays"] == ("Monday",)
+    assert "Male" in shown["en"]["sex"] and "moški" in shown["sl"]["sex"]
+    for lang, other in (("en", "sl"), ("sl", "en")):
+        for name, one in presets.LISTS.items():
+            theirs = {word.casefold() for word in spelling.spelling_values(one.table, other)}
+            own = {word.casefold() for word in spelling.spelling_values(one.table, lang)}
+            assert shown[lang][name] and not {word.casefold() for word in shown[lang][name]} & (theirs - own), name
 
 
 @pytest.mark.long

@@ -29,7 +29,6 @@ from dpengine.declared.spelling import MISSING, normal
 from dpengine.declared.unit import read_relation
 from dpengine.intake import foreign
 from dpengine.messages import plain, say
-from dpengine.messages.language import STORED, current
 from dpengine.messages.numbers import local
 from ui.data import draft as drafts
 from ui.data import people, presets, price, reuse
@@ -498,7 +497,7 @@ def _in_short(reading: Candidate) -> str:
         return unmarked("–".join(map(local, reading.ends)))
     if not reading.like:
         return say(f"data.line.{reading.kind}")
-    return f"{unmarked(reading.like[:2][current() != STORED and len(reading.like) > 1])}…"
+    return f"{unmarked(reading.like[0])}…"
 
 
 def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:

@@ -174,6 +174,12 @@ class Card:
             if self.kind != "items":
                 self.kind, self.candidates, self.guess = OUT, (), None
         elif category == "D":  # its days are read with the year first
+            dates = [reading for reading in self.candidates if reading.kind == "date"]
+            if dates and self.kind != "date":  # “day” alone
+                self.candidates = tuple(dates)
+                self._filled(dates[0])
+                self.order = self.order if len(dates) == 1 else None
+                self.guess = self.content()
             with_year_first = tuple(reading for reading in self.candidates if reading.order in (None, "ymd"))
             self.candidates = with_year_first or self.candidates
 

@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 
 from dpengine.declared import id_names, spelling
-from dpengine.messages.language import current
+from dpengine.messages.language import LANGUAGES, current
 
 # Usual lists of values. The engine's tables (dpengine/declared/spellings) hold the accepted spellings; here are the
 # lines a card starts with and the sample cells. All are public and never come from an uploaded file.
@@ -37,12 +37,19 @@ class UsualList:
     @property
     def samples(self) -> tuple[str, ...]:
         """Cells that a person may recognise, first the short ones of the reader's language."""
-        return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.like)))
+        return self._in_own_words(self.like)
 
     @property
     def spelled(self) -> tuple[str, ...]:
         """Some accepted spellings, first those of the reader's language."""
-        return tuple(dict.fromkeys((*self.short.get(current(), ()), *self.also)))
+        return self._in_own_words(self.also)
+
+    def _in_own_words(self, cells: Sequence[str]) -> tuple[str, ...]:
+        """These cells without the words of other languages, after the short ones of the reader's language."""
+        every = ([word.casefold() for word in spelling.spelling_values(self.table, lang)] for lang in LANGUAGES)
+        foreign = {word for words in every for word in words} - {word.casefold() for word in self.values}
+        own = (cell for cell in cells if cell.casefold().replace("-", " ") not in foreign)
+        return tuple(dict.fromkeys((*self.short.get(current(), ()), *own)))
 
     @property
     def text(self) -> str:
@@ -69,7 +76,7 @@ LISTS: dict[str, UsualList] = {
     "race_us": UsualList("race_us-1", ("Black", "Other")),
     "bracket_us": UsualList("bracket_us-1", (">50K",)),
     "months": UsualList("months-1", ("January", "januar", "01")),
-    "weekdays": UsualList("weekdays-1", ("Monday", "ponedeljek", "Mon")),
+    "weekdays": UsualList("weekdays-1", ("Monday", "ponedeljek")),
     "regions_sl": UsualList("regions_sl-1", ("gorenjska", "savinjska")),
     "continents": UsualList("continents-1", ("Europe", "Evropa")),
     "agreement": UsualList("agreement-1", ("agree", "strinjam se", "4")),
@@ -287,6 +294,15 @@ _MEASURES = {
 
 _BIRTHS = "dob roj birthday birthdate birth geburtsdatum rojstva rojstni naissance nacimiento לידה"
 _DATES = "on$ dt$ dne$ dat date *datum timestamp fecha תאריך dob birthday birthdate"
+_DAY = "dan day tag jour dia יום"
+_FIRST = "first last prvi zadnji erster letzter premier dernier primer ultimo"  # “last day of work”
+_WEEK = "week tednu tedna teden woche semaine semana"
+_MONTH = "month mesecu meseca mesec monats monat mois mes"
+_YEARS_DAY = "year letu leta jahres jahr annee ano"
+_COUNTED_DAYS = (  # “day of stay” is the third or the tenth
+    "stay treatment illness therapy hospitalisation hospitalization cycle pregnancy trial study bolezni zdravljenja "
+    "hospitalizacije terapije lezanja bivanja cikla nosecnosti poskusa"
+)
 _SETS = (
     "interests hobbies languages skills tags topics symptoms medications allergies films movies genres interesi jeziki "
     "hobiji vescine simptomi zdravila interessen sprachen kenntnisse loisirs langues idiomas aficiones שפות תחביבים"
@@ -310,7 +326,7 @@ _LISTED_FIRST: dict[str, str] = {
 _LISTED: dict[str, str] = {
     "sex": "gender sex spol geschlecht sexe sexo genero מין מגדר",
     "schooling": "education izobrazba schooling bildung schulbildung ausbildung formation educacion השכלה",
-    "weekdays": "weekday dan wochentag jour dia יום",
+    "weekdays": "weekday wochentag",
     "months": "month mesec monat mois mes חודש",
     "regions_sl": "regija",
     "continents": "continent celina kontinent",
@@ -382,6 +398,8 @@ def suggest(name: str) -> Suggestion:
             return Suggestion("list", key)
     if {words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split():
         return Suggestion()
+    if (day := _day(words)) is not None:
+        return day
     if (scale := _SCALES.get(tuple(words[-2:]))) is not None and len(words) > 2 and not _ITEM.fullmatch(words[-3]):
         return Suggestion("number", scale)
     if (
@@ -412,13 +430,29 @@ def suggest(name: str) -> Suggestion:
     return Suggestion("items") if holds(words, _SETS) else Suggestion()
 
 
+def _day(words: list[str]) -> Suggestion | None:
+    """What a name that begins with a day is about. “Day of admission” and “dan obiska” are dates, “day of week” and
+    “dan v tednu” are weekdays; other days are counted. None if the name begins otherwise, or numbers the day."""
+    first = holds(words[:1], _FIRST)
+    about = words[1 + first :]
+    if not holds(words[first : 1 + first], _DAY) or any(map(str.isdigit, about)):
+        return None
+    if not about:
+        return Suggestion("date", "ten_years") if first else Suggestion("list", "weekdays")
+    if holds(about, _WEEK):
+        return Suggestion("list", "weekdays")
+    if holds(about, f"{_YEARS_DAY} {_COUNTED_DAYS}") and not first:
+        return Suggestion("number", "days")
+    if holds(about, _MONTH):
+        return Suggestion("number")
+    return Suggestion("date", "births" if holds(about, _BIRTHS) else "ten_years")
+
+
 def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     """Possible readings of a column by its name, the likeliest first. `beside`: the other columns' names."""
     idea = suggest(name)
     if idea.kind == "date":
-        if current() in _DAY_FIRST:  # a day with the year first is read either way
-            return (Candidate("date", idea.preset, (WRITTEN["dmy"], WRITTEN["ymd"]), "dmy"),)
-        return tuple(Candidate("date", idea.preset, (like,), order) for order, like in WRITTEN.items())
+        return _dates(idea.preset)
     if idea.kind == "yes_no":
         return (_reading("yes_no"),)
     if idea.preset is None:
@@ -428,6 +462,8 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if idea.preset in EDITION and not census:
         return ()
     words = fold(name)
+    if words in map(str.split, _DAY.split()):  # “day” alone
+        return _reading("weekdays"), *_dates("ten_years")
     measured = tuple(preset for preset in readings if preset in RANGES and RANGES[preset].measure in words)
     if measured:  # the name has the unit
         readings = measured
@@ -436,6 +472,12 @@ def candidates(name: str, beside: Sequence[str] = ()) -> tuple[Candidate, ...]:
     if len(readings) > 1:  # the census has its own lists, other files the usual ones
         readings = tuple(preset for preset in readings if (preset in EDITION) == census) or readings
     return tuple(map(_reading, readings))
+
+
+def _dates(preset: str | None) -> tuple[Candidate, ...]:
+    if current() in _DAY_FIRST:  # a day with the year first is read either way
+        return (Candidate("date", preset, (WRITTEN["dmy"], WRITTEN["ymd"]), "dmy"),)
+    return tuple(Candidate("date", preset, (like,), order) for order, like in WRITTEN.items())
 
 
 # What an unclear name may stand for, the likeliest first: words or beginnings of words, and readings. A person picks
@@ -467,7 +509,7 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"hrs?|hours?|ot|overtime|nadure", ("hours_day", "hours_week", "number")),
     (r"hours\w{1,2}", ("hours_week", "number", "hours_day")),
     (r"ur[ae]?|hour", ("hours_day", "minutes", "list")),
-    (r"day", ("ten_years", "days", "weekdays")),
+    (r"day|dan|tag", ("ten_years", "days", "weekdays")),
     (r"born|rojen\w*", ("year", "births", "list")),
     (r"ds?|days|los|stay\w*|dni", ("days", "count", "hours_day")),
     (r"ht|hgt|height\w*|cm", ("height_cm", "height_m", "number")),

@@ -32,6 +32,7 @@ from dpengine.statistics.raw_needs import RawNeed
 
 LOWER, UPPER, FILLED, OUTSIDE, EMPTY, ITEMS = "lower", "upper", "filled", "outside", "empty", "items"
 CODES = "codes"
+_NAMED = 3  # of more codes one is named: a card proposes several, and the page of the table lists all
 _YEARS = range(1800, 2101)
 
 
@@ -49,6 +50,9 @@ class Cut:
         for name in {LOWER, UPPER, "value"} & facts.keys():
             facts[name] = day(facts[name]) if days else figure(facts[name])
         if CODES in facts:
+            if len(codes := facts[CODES]) > _NAMED:
+                named = next((code for code in codes if not code.startswith("-")), codes[-1])
+                return say(f"{self.code}.several", column=facts["column"], code=local(named))
             facts |= {CODES: [local(code) for code in facts[CODES]], "many": len(facts[CODES])}
         return say(self.code, **facts)
 

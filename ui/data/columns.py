@@ -227,6 +227,9 @@ def number(card: Card, at: str) -> None:
         label = say("data.card.finer", step=local(finer))
         above.button(label, key=f"{at}-finer-take", type="tertiary", on_click=_take_step, args=(at, finer))
     label, key = say("data.card.codes"), kept(f"{at}-codes", card.codes)
+    card.codes = str(st.session_state[key] or "").strip()  # as typed, or the usual ones of the range above
+    card.propose_codes()
+    st.session_state[key] = card.codes
     words: Any = {"placeholder": say("data.card.codes_example"), "help": say("data.card.codes_help", most=MOST_CODES)}
     card.codes = st.text_input(label, key=key, max_chars=drafts.LONGEST, width=260, **words).strip()
     if (found := drafts.codes_reached(card.lower, card.upper, card.codes, card.usual)) is not None:

@@ -40,6 +40,9 @@ LONGEST = 200  # characters of the field
 WIDENED = 3  # times a usual range
 ABOVE = (99_999, 9_999, 999, 99)  # what files write for “unknown”, beyond what can be
 BELOW = (-99, -9, -1)
+BELOW_ZERO = (-1, -9, -99, -999)
+NINES = 2  # numbers of nines that are proposed on each side of a range
+ROUND = Fraction(49, 50)  # 99 is far from 0–50, as 100 would be
 _AMBIGUOUS = re.compile(r"\d[,\s]+\d")
 
 
@@ -85,6 +88,35 @@ def code_words(words: str, codes: Iterable[Fraction], code: str) -> str:
     """The words of a range, followed by the column's numbers for “unknown”, without a thousands sign."""
     texts = [local(text_of(number)) for number in codes]
     return say(code, words=words, codes=texts, many=len(texts)) if texts else words
+
+
+def usual_codes(lower: str, upper: str, usual: str | None) -> str:
+    """The codes that a card proposes: numbers that files use for “unknown” and that cannot be real in this range. Only
+    the typed range and the column's usual range decide.
+
+    These are numbers of two and more nines, with either sign, that lie beyond the range by as much as it is wide and
+    as it reaches from 0 (99 for 0–50, 999 for 0–100, 9999 for 0–990): `NINES` on each side. For a quantity that is
+    never negative −1, −9, −99 and −999 take the place of those below, as no cell below 0 is real there."""
+    try:
+        low, high = read_number(lower, ""), read_number(upper, "")
+    except dp.AllowanceError:
+        return ""
+    if not low < high:
+        return ""
+    margin = max(high - low, abs(low), abs(high)) * ROUND
+    nines = [10**digits - 1 for digits in range(2, len(str(int(margin))) + 2 + NINES)]
+    above = [code for code in nines if code - high >= margin][:NINES]
+    below = [-code for code in nines if low + code >= margin][:NINES]
+    if usual in presets.NEVER_NEGATIVE and low >= 0:
+        below = list(BELOW_ZERO)
+    return "; ".join(map(str, [*above, *below]))
+
+
+def unusual_codes(column: Number) -> tuple[Fraction, ...]:
+    """The codes to name on a column's line: none if they are the ones that a card proposes."""
+    ends = text_of(column.lower), text_of(column.upper)
+    usual = [usual_codes(*ends, kind) for kind in (None, presets.NEVER_NEGATIVE[0])]
+    return () if {*column.codes} in [{*map(Fraction, codes.split("; "))} for codes in usual] else column.codes
 
 
 def codes_reached(lower: str, upper: str, codes: str, usual: str | None) -> int | None:
@@ -138,6 +170,7 @@ class Card:
     spellings: str = ""  # a table of usual spellings that count too
     measure: str = ""  # what a number is counted in
     codes: str = ""  # numbers that mean “unknown”, as the file writes them
+    proposed: str | None = ""  # the usual ones that were filled in; None: a declaration or a file said which
     candidates: tuple[Candidate, ...] = ()  # readings that the name allows
     guess: tuple[object, ...] | None = None  # the content guessed from the name, until confirmed or changed
     kept: Column | None = None
@@ -200,7 +233,7 @@ class Card:
             self.candidates = (by_labels,)
             if scale is not None:  # only a person knows whether numbers between the labelled ones occur
                 self.candidates = (scale, by_labels)
-                self.codes = written_codes(map(Fraction, codes[:MOST_CODES]), dialect)
+                self._take_codes(codes, dialect)
             self.guess = self.content()
             return
         if entry.kind == "date":
@@ -210,8 +243,19 @@ class Card:
             self._filled(like)
             self.guess = self.content()
         elif number and self.kind in (OUT, "number"):
-            self.kind, self.codes = "number", written_codes(map(Fraction, codes[:MOST_CODES]), dialect)
+            self.kind = "number"
+            self._take_codes(codes, dialect)
             self.guess = self.content()
+
+    def _take_codes(self, codes: Sequence[str], dialect: dp.Dialect) -> None:
+        """Take the codes that a file names; if it names none, the usual ones stay."""
+        if codes:
+            self.codes, self.proposed = written_codes(map(Fraction, codes[:MOST_CODES]), dialect), None
+
+    def propose_codes(self) -> None:
+        """Fill in the usual codes of the range, unless somebody said which there are or that there are none."""
+        if self.codes == self.proposed:
+            self.codes = self.proposed = usual_codes(self.lower, self.upper, self.usual)
 
     def content(self) -> tuple[object, ...]:
         """Every field of the card that describes the column."""
@@ -234,6 +278,7 @@ class Card:
         self.kind = reading.kind
         if reading.ends is not None:
             (self.lower, self.upper), self.step = reading.ends, "1"
+            self.propose_codes()
         elif reading.kind == "number":
             self.take_range(reading.preset)
         elif reading.kind == "date":
@@ -263,12 +308,14 @@ class Card:
             self.usual = preset
             if usual.measure or self.measure in _MEASURES:  # a currency stays with a sum of money
                 self.measure = usual.measure
+            self.propose_codes()
 
     def take_bounds(self, lower: float, upper: float) -> None:
         """Take a bought range: its ends are 0 or powers of two."""
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         step = max(round_step(high - low), (high - low) / FINEST)
         self.kind, self.lower, self.upper, self.step = "number", text_of(low), text_of(high), text_of(step)
+        self.proposed = None  # a bought range leaves out a few real cells, which may be large
 
     def take_found(self, found: Drafted, source: str) -> None:
         """Take a bought declaration. The order of day and month is still unknown."""
@@ -358,7 +405,7 @@ def _a_number(code: str) -> bool:
 
 
 _MEASURES = {usual.measure for usual in presets.RANGES.values()}
-_BESIDE = ("candidates", "guess", "kept", "uploads", "usual")
+_BESIDE = ("candidates", "guess", "kept", "uploads", "usual", "proposed")
 
 
 def _same(column: Column, other: Column) -> bool:
@@ -378,7 +425,7 @@ def _card_of(column: Column, dialect: dp.Dialect) -> Card:
         lower, upper, step = map(text_of, (column.lower, column.upper, column.step))
         stand_in = "" if column.missing is None else text_of(column.missing)
         card = Card("number", lower, upper, step, column.missing is not None, stand_in)
-        card.measure, card.codes = column.measure, written_codes(column.codes, dialect)
+        card.measure, card.codes, card.proposed = column.measure, written_codes(column.codes, dialect), None
         return card
     if isinstance(column, dp.Date):
         return Card("date", first=column.first.isoformat(), last=column.last.isoformat(), order=column.order)

@@ -147,6 +147,11 @@ RANGES: dict[str, Range] = {
     "small": Range("0", "50", "0.1", "4.2"),
     "fraction": Range("0", "1", "0.01", "0.35"),
 }
+# No cell of these is below 0. A change, a balance, a delay or a degree may be.
+NEVER_NEGATIVE = (
+    "age year score5 score10 score20 money_month money_year height_m height_cm weight_kg bmi pressure body_temp people "
+    "school_years hours_day hours_week kilometres area count"
+).split()
 # Readings that share a name: the person picks one by its sample cells.
 OTHERWISE: dict[str, tuple[str, ...]] = {
     "money_month": ("money_month", "money_year", "bracket_us"),

@@ -251,7 +251,7 @@ def short_words(column: Column) -> str:
         if column.step != 1:
             text = say("data.short.range_step", range=text, step=column.step)
         text = measured(text, column.measure)
-        return draft.code_words(text, column.codes, "data.short.codes")
+        return draft.code_words(text, draft.unusual_codes(column), "data.short.codes")
     if isinstance(column, Category):
         return _list_words(column)
     if isinstance(column, ItemSet):
@@ -281,7 +281,7 @@ def briefly(column: Column) -> str:
         return say("data.short.many_else", size=text, other=column.unknown)
     if isinstance(column, Number):  # without how it is rounded
         text = measured(_limits(column), column.measure)
-        return draft.code_words(text, column.codes, "data.short.codes")
+        return draft.code_words(text, draft.unusual_codes(column), "data.short.codes")
     return short_words(column)
 
 

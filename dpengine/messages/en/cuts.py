@@ -28,6 +28,7 @@ SENTENCES: dict[str, str] = {
     "edge.named.range.upper": "{name} and everything above",
     "edge.named.range.both": "{name} and everything below and above",
     "cut.codes": "{codes} in {column} {many|counts|count} as no value",
+    "cut.codes.several": "{code} and other codes in {column} count as no value",
     "cut.filled": "a row without {column} counts as {value}",
     "cut.list": "what is not on the list of {columns} counts as “{label}”",
     "cut.list.empty": "an empty cell of {columns} counts as “{label}”",

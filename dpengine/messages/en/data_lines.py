@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "data.card.measure": "Unit",
     "data.card.codes_example": "none; or for instance 999",
     "data.card.codes": "Numbers that mean “unknown”",
-    "data.card.codes_help": "Such as 999, written as in the file and separated by semicolons; at most {most}. A cell with exactly one of them counts as empty.",
+    "data.card.codes_help": "Such as 999, written as in the file and separated by semicolons; at most {most}. A cell with exactly one of them counts as empty. Usual ones that cannot be real here are filled in.",
     "data.card.codes_hint": "If {code} means “unknown”, keep the range and write {code} below.",
     "data.card.spelled": "Any of {many} usual spellings counts, in all languages; ?, NA and the like count as no answer.",
     "data.card.kind_missing": "Choose what this column holds, or leave it out.",

@@ -28,6 +28,7 @@ SENTENCES: dict[str, str] = {
     "edge.named.range.upper": "{name} in vse višje",
     "edge.named.range.both": "{name} ter vse nižje in višje",
     "cut.codes": "{codes} ({column}) {many|ne šteje|ne štejeta|ne štejejo|ne šteje} kot vrednost",
+    "cut.codes.several": "{code} in druge oznake ({column}) ne štejejo kot vrednost",
     "cut.filled": "vrstica brez vrednosti »{column}« šteje kot {value}",
     "cut.list": "vrednosti zunaj seznama ({columns}) štejejo kot »{label}«",
     "cut.list.empty": "prazne celice ({columns}) štejejo kot »{label}«",

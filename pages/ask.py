@@ -55,6 +55,7 @@ if answer is not None:
     above = st.container() if request is None else above  # nobody came for it: the sentence stays where it is
     shown_answer.show(above, table, answer, workshop.truth_beside, [key, given], owned=request is None)
     with above:
+        tables.twin_note(table)
         form_state.anew(table, box.empty)
 job.only_covered(table, key, given)
 refusal = st.session_state.pop("refusal", None)

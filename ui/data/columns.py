@@ -815,7 +815,7 @@ def describe(draft: Draft) -> None:
         _last(draft, check, adds, bool(single))
         return
     if settles and waits:  # for all, and on
-        gone = onwards(draft, check, "data.lines.agree_on", first=closed)
+        gone = onwards(draft, check, "data.lines.agree_on" if closed else "data.lines.agree_all", first=closed)
     else:
         code = "data.cards.next" if waits else "data.next"
         before = partial(_agree, draft, single) if len(single) > 1 else None

@@ -40,8 +40,8 @@ from ui.data.wizard import (
     start_over,
     waiting,
 )
-from ui.parts import fields
-from ui.shell import frame, scroll
+from ui.parts import fields, tables
+from ui.shell import frame, nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.incoming import here
 from ui.shell.language import address
@@ -54,6 +54,7 @@ from ui.words.markup import paragraphs, unmarked
 # The page shows what will be left of the allowance, from the ledger alone. Protection never decreases.
 
 WHO = "protect"  # in the address: the column that identifies people
+OTHERWISE = "budget.other_terms"  # refusal of a file that is here already under other terms
 OFFERED = "protect.offered"  # refusal of a file that is here already; this correction solves it
 _KEY, _DONE = "protections", "protect-done"
 MOST_PEOPLE = 10**10
@@ -237,7 +238,7 @@ def rows(draft: Draft) -> None:
     offered = protection_offered(draft)
     if offered:
         offer_protection(draft, offered)
-    elif not sources.second_refused(draft):
+    elif not sources.second_refused(draft) and not _known_otherwise(draft):
         complain(draft)
     if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
@@ -272,12 +273,31 @@ def _as_before(draft: Draft) -> None:
     """Draw how a table with the same column names was declared: the same rows keep its terms, and other terms are
     refused at the very end. The page never says earlier whether the rows are the same: an uploaded file would be a
     guess at the rows, and the page would confirm it."""
-    with suppress(dp.AllowanceError):  # removed meanwhile
-        alike = (record for record in workspace().tables() if not record.practice and record.header == draft.names)
-        if (earlier := next(alike, None)) is None:
-            return
-        rows = _rows_words(open_table(earlier.name).facts.unit)
-        paragraph(say("data.unit.before", table=earlier.name, rows=rows))
+    if (earlier := next(iter(tables.with_header(draft.names)), None)) is not None:
+        paragraph(say("data.unit.before", table=earlier.name, rows=_rows_words(dp.Unit.from_json(earlier.unit))))
+
+
+def _known_otherwise(draft: Draft) -> bool:
+    """Draw why a file that is here already was refused: what was declared of the table with the same columns, and a
+    link to it. False if the complaint is another, or no table has these columns."""
+    alike = tables.with_header(draft.names)
+    if not isinstance(draft.complaint, dp.AllowanceError) or draft.complaint.code != OTHERWISE or not alike:
+        return False
+    given: Any = None  # the answers were changed and are not complete now
+    with suppress(dp.AllowanceError):
+        given = drafts.unit(draft).as_json(), draft.relation
+    earlier = next((one for one in alike if (one.unit, one.relation) != given), None)
+    if earlier is None:  # answered as then, meanwhile
+        draft.complaint = None
+        return True
+    unit = dp.Unit.from_json(earlier.unit)
+    terms = [_rows_words(unit), say(f"data.unit.known_{earlier.relation}")]
+    if unit.id_column is not None:
+        terms.insert(1, say("data.unit.known_column", column=unit.id_column))
+    complain(draft, say("data.unit.known", table=earlier.name, terms=", ".join(terms)))
+    label = unmarked(say("data.unit.known_open", table=earlier.name))
+    st.page_link(nav.page("data"), label=label, query_params={"table": earlier.name})
+    return True
 
 
 def _likely(draft: Draft) -> None:

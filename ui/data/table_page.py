@@ -238,6 +238,7 @@ def show() -> None:
     if table.closed:
         owner.closed(table)
     people.protection_result(table)
+    tables.twin_note(table)
     if change.show_saved(table) and asks:
         offers.show_first_questions(table)  # a new declaration is checked before a question
     offers.check_people(table)

@@ -212,12 +212,12 @@ def heading(code: str, lead: bool = True, part: str = "lead", **facts: Any) -> N
     st.html(f'<h1 class="ask-heading" tabindex="-1">{escape(say(f"{code}.title", **facts))}</h1>{below}')
 
 
-def complain(draft: Draft) -> None:
-    """Draw the complaint, right above the button; after a click, scroll to it."""
+def complain(draft: Draft, sentence: str = "") -> None:
+    """Draw the complaint, or this `sentence` in its place, right above the button; after a click, scroll to it."""
     if draft.complaint is None:
         return
     arrived = st.session_state.pop(_COMPLAINED, False)
-    problem(str(draft.complaint), arrived)
+    problem(sentence or str(draft.complaint), arrived)
     if arrived:
         scroll.show()
 

@@ -7,6 +7,7 @@ names, the declaration, and what was bought.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -16,9 +17,10 @@ import dpengine as dp
 from dpengine.mechanisms.marginals.wanted import MOST_COLUMNS, has_cells
 from dpengine.messages import say
 from dpengine.planning.opening import Opening
+from dpengine.storage.registry import Record
 from ui.shell import nav
 from ui.shell.frame import paragraph
-from ui.shell.state import visitor
+from ui.shell.state import may, visitor, workspace
 from ui.words import prices
 from ui.words.markup import first_names, link, unmarked
 
@@ -89,6 +91,29 @@ def _due(table: dp.Table) -> list[str]:
         return []
     meter = table.meter()
     return missing_columns(table) if meter.charges and meter.unused else []
+
+
+# Tables with the same columns. Headers and declarations are public; whether rows are the same is not.
+
+
+def with_header(names: Sequence[str]) -> list[Record]:
+    """The tables in view with these columns, in this order."""
+    return [record for record in workspace().tables() if record.header == list(names)]
+
+
+def twin_note(table: dp.Table) -> None:
+    """Draw on a table of one row a person a warning that a table with the same columns says otherwise, and a link that
+    mends this one. Such a table may be the other one saved again, with a row less."""
+    if table.practice or table.closed or table.facts.unit != dp.Unit.rows():
+        return
+    others = [record for record in with_header(table.facts.header) if dp.Unit.from_json(record.unit).counted > 1]
+    if not others:
+        return
+    paragraph(say("data.twin", table=others[0].name), "warn")
+    if may("protect", table.name):
+        column = str(dp.Unit.from_json(others[0].unit).id_column)
+        where = {"table": table.name, "protect": column}
+        st.page_link(nav.page("data"), label=say("data.twin.mend"), query_params=where)
 
 
 # The first look: an offer with its price, or a link to its board.

@@ -105,6 +105,7 @@ SENTENCES: dict[str, str] = {
     "data.names.sheet": "Which sheet?",
     "data.names.formulas": "Formulas are read by their saved results.",
     "data.lines.agree_on": "Yes, go on",
+    "data.lines.agree_all": "Yes, all columns are right",
     "data.cards.agree_add": "Yes, add the table",
     "data.cards.care": "Another name or allowance",
     "data.cards.adds": "“{name}”, {care} allowance. {many}",

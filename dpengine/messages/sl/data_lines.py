@@ -105,6 +105,7 @@ SENTENCES: dict[str, str] = {
     "data.names.sheet": "Kateri list?",
     "data.names.formulas": "Od formule se prebere shranjeni rezultat.",
     "data.lines.agree_on": "Da, naprej",
+    "data.lines.agree_all": "Da, vsi stolpci so prav opisani",
     "data.cards.agree_add": "Da, dodaj tabelo",
     "data.cards.care": "Drugo ime ali varovanje",
     "data.cards.adds": "»{name}«, varovanje: {care}. {many}",

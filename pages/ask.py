@@ -72,9 +72,11 @@ with st.container(key="card-spend"):
             price = table.preview(query, checked=True)
         except dp.AllowanceError as complaint:
             hint(str(complaint))
+    # Noted at once, or the first change after an answer would pass for the form that the answer came with.
+    changed = answer is None or shown_answer.composing(answer, [key, given])
     if query is not None and usual is not None and price is not None:
         just_answered = shown_answer.just_answered(answer, query, usual, [key, given], owned=request is None)
-        looking = just_answered or (answer is not None and not shown_answer.composing(answer, [key, given]))
+        looking = just_answered or not changed
         with left:
             if not looking:
                 frame.show_price(table, price)

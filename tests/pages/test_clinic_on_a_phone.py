@@ -44,6 +44,8 @@ def test_another_measure_keeps_the_sentence_in_view_and_says_which_column_it_is_
         assert answer.query.sentence() in asked_line(app) and "data-turn" not in html_of(app)
         kind_of(app).set_value("mean").run()
         assert not app.exception and "wait" in asked_line(app)
+        priced = {"en": "after this question", "sl": "po tem vprašanju"}
+        assert priced[lang] in plain(html_of(app)), "the first change after an answer is priced too"
         gone = {"en": "does not suit this question", "sl": "za to vprašanje ni primeren"}
         assert gone[lang] in plain(html_of(app))
         assert "data-turn" in html_of(app), "the page is shorter now: it is scrolled to the sentence"

@@ -52,6 +52,11 @@ class Answered(ABC):
     def promise_of(self, people: int) -> Promise:
         """The promise of this same question if only this many people count."""
 
+    @property
+    def planned_size(self) -> int:
+        """About how many people or rows a plan supposes to count: a guess, if their number is not public."""
+        return self.facts.about * (self.facts.each if self.counts_rows else 1)
+
     @abstractmethod
     def coarse(self) -> Fraction:
         """Errors above this are called coarse: usually a quarter of the answer's possible range. From public facts."""
@@ -377,6 +382,8 @@ class Promise(ABC):
             return ""
         groups = "_groups" if self.equal_groups(asked) else ""
         if asked is None or not asked.conditional:
+            if asked is not None and asked.planned_size > asked.facts.about and not groups:
+                return say("promise.nominal_rows", rows=asked.planned_size)
             if groups or asked is None or asked.facts.people is None:
                 return say("promise.nominal_groups" if groups else "promise.nominal_declared")
             return say("promise.nominal", unit=say(f"chart.{asked.counted}"))
@@ -627,6 +634,8 @@ class Rank(Promise):
         return say(f"promise.{self._code(asked)}", **self._facts(asked)) + self.guess(asked) + self._values(asked)
 
     def short(self, asked: Answered | None = None) -> str:
+        if self._places(asked) == {}:
+            return self.at_best(say("promise.anywhere"), asked)
         return self.at_best(say(f"promise.short.{self._code(asked)}", **self._facts(asked)), asked)
 
     def drawn(self, asked: Answered | None = None, several: bool = False) -> str:

@@ -8,7 +8,8 @@ Loss        for k numbers: k parts of ε/k under add/remove, ε under replace-on
             leave one group and enter another: 2k parts of ε/(2k). A question states why that covers a change inside one
             group.
 Answer      of each group: a ratio, and every ratio that its noisy ranges allow, all groups at once.
-Accuracy    before the draw: the range of a table of the declared size, in groups of one size. Where the error depends
+Accuracy    before the draw: the range of a table of the declared size, in groups of one size; with several rows a
+            person, for about as many as `Facts.each` supposes. Where the error depends
             on the values, for values spread evenly over the declared range; the promise says so. The range of
             the answer itself supposes nothing.
 """
@@ -121,7 +122,7 @@ class OfRatio(Noised[Statistic]):
         return self.answer_column
 
     def promise(self) -> Within:
-        off = self.supposed(Fraction(self.facts.about, self.groups))
+        off = self.supposed(Fraction(self.planned_size, self.groups))
         alpha = Fraction(off)
         if not isinstance(off, Fraction) and off > 1 / 1000:  # shorter; tiny values would be rounded to 0
             alpha = alpha.limit_denominator(10**6)

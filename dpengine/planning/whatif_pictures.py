@@ -53,7 +53,7 @@ def rank_at(place: float) -> float:
 
 def picture(query: AnyQuery) -> Picture:
     """The picture of a solved question, chosen by the kinds of its promise and answer."""
-    promise, people = query.promise(), query.facts.about
+    promise, people = query.promise(), query.planned_size
     off, kind = float(promise.figure_for(query)), query.answer_kind
     if isinstance(promise, Rank):
         return _places(query, float(promise.share))

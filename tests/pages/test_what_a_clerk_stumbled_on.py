@@ -182,7 +182,7 @@ def test_with_several_rows_a_person_an_answer_protects_all_of_them(
 
 def test_an_error_that_is_planned_for_one_row_a_person_says_so_where_there_may_be_more() -> None:
     facts = Facts("visits", dp.Schema({"age": dp.Number(0, 120)}), dp.Unit.column("who", 3), "replace", 900)
-    told = say("ask.each_row_planned")
+    told = say("ask.each_row_planned", each=1)
     for key, given, falls in (
         ("mean", {"column": "age"}, True),
         ("median", {"column": "age"}, True),

@@ -339,7 +339,8 @@ def several_rows(query: dp.Query) -> str:
     several rows each."""
     words = say("ask.each_row", most=query.facts.unit.at_most)
     falls = query.of_size(2 * query.facts.about).promise().amount < query.promise().amount
-    return f"{words} {say('ask.each_row_planned')}" if falls and query.facts.unit.at_most > 1 else words
+    each = query.planned_size // query.facts.about
+    return f"{words} {say('ask.each_row_planned', each=each)}" if falls and query.facts.unit.at_most > 1 else words
 
 
 # The declared number of people ----------------------------------------------------------------------------------------

@@ -174,16 +174,15 @@ class NoisyArgmax(Query[tuple[int, ...], int]):
             return NearBest(gap, self.beta, floor)
         known = self.facts.relation == "replace" and self.facts.unit.at_most == 1 and self.where.everyone
         whole = all(self.facts.schema.number(name).complete for name in self.averages)
-        people = self.facts.about
+        people = self.planned_size
         return NearAverage(Fraction(gap, self.steps * people), self.beta, floor / people, not (known and whole))
 
     def state(self, value: Json, interval: Json) -> str:
-        promise = self.promise()
-        behind = promise.gap if isinstance(promise, NearBest) else promise.of_people(self.facts.about)
+        behind = Fraction(self.gap(len(self.options or self.averages)), self.steps)
         return state_of_first(behind, self.facts.about, len(self.names()), self.where.everyone)
 
     def coarse(self) -> Fraction:
-        return Fraction(1, 4) if self.averages else Fraction(self.facts.about, 4)
+        return Fraction(1, 4) if self.averages else Fraction(self.planned_size, 4)
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> int:
         scores = np.array(value, dtype=np.int64)

@@ -429,7 +429,7 @@ class Quantile(Query[Spread | tuple[Spread, ...], Drawn]):
         rows = self.way.rows_off if self.way else rows
         floor = least_rank_error(self.epsilon, size, self.beta)
         guess = self.by is not None or self.facts.countable(self.where, self.column) is None
-        return Rank(rows, rows * self.groups / self.facts.about, self.beta, floor, nominal=guess)
+        return Rank(rows, rows * self.groups / self.planned_size, self.beta, floor, nominal=guess)
 
     def expected(self) -> Fraction | float:
         """For several points without ranges the mean rank error: a joint draw comes nearer than its promise says."""

@@ -526,7 +526,7 @@ class TopItem(Query[tuple[int, ...], tuple[int, ...]]):
 
     def coarse(self) -> Fraction:
         """The count of each value if all were equal: with a larger gap nearly any of them could win."""
-        return Fraction(self.facts.about, len(self.candidates))
+        return Fraction(self.planned_size, len(self.candidates))
 
     def draw(self, value: tuple[int, ...], coins: Coins) -> tuple[int, ...]:
         most = None if self.facts.people is None else self.facts.people * self.each

@@ -113,4 +113,4 @@ class Count(OfCounts):
         return sides, 1 if self.people else self.facts.unit.at_most
 
     def coarse(self) -> Fraction:
-        return Fraction(self.facts.about, 4 * self.groups)
+        return Fraction(self.planned_size, 4 * self.groups)

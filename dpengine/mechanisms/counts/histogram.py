@@ -150,7 +150,7 @@ class Histogram(OfCounts):
         return len(self.starts)
 
     def coarse(self) -> Fraction:
-        return Fraction(self.facts.about, len(self.starts)) / 4
+        return Fraction(self.planned_size, len(self.starts)) / 4
 
     def holds_rows(self) -> bool | None:
         column = self.values

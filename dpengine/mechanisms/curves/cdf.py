@@ -147,6 +147,11 @@ class Cdf(Query[Spread, tuple[int, ...]]):
         return -(-rows // (2 * self.points)) + choice_gap(self.rate, self.size**self.points, self.beta)
 
     @property
+    def planned_size(self) -> int:
+        """The curve is drawn for one row a person."""
+        return self.facts.about
+
+    @property
     def people_off(self) -> Fraction:
         """`off_of` for a table of the declared size."""
         return Fraction(min(self.off_of(self.facts.about), self.facts.about))

@@ -140,6 +140,10 @@ class Density(Query[Spread, tuple[int, ...]]):
         return self.facts.about * self.facts.unit.at_most
 
     @property
+    def planned_size(self) -> int:
+        return self.rows
+
+    @property
     def people(self) -> int | None:
         """n, if it is public: then the curve is a share per unit."""
         return self.facts.countable(self.where, *self.columns)

@@ -134,7 +134,7 @@ class Sum(OfNumbers[tuple[int, ...]]):
     def coarse(self) -> Fraction:
         """A quarter of the larger of two sums: everybody at the middle of the range, or half a range for everybody."""
         column = self.declared
-        return max(abs(column.lower + column.upper), column.diameter) / 2 * self.facts.about / self.groups / 4
+        return max(abs(column.lower + column.upper), column.diameter) / 2 * self.planned_size / self.groups / 4
 
     def truth(self, rows: Sequence[Row]) -> float:
         return fsum(self.values(rows))

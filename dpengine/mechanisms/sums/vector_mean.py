@@ -363,7 +363,7 @@ class VectorMean(Noised[tuple[int, ...]]):
     @cached_property
     def _promised(self) -> WithinEach:
         reaches, reach_n = self._reaches()
-        people = max(self.facts.about - reach_n, Fraction(1))
+        people = max(self.planned_size - reach_n, Fraction(1))
         wide = [half * self.parts for half in self.halves]
         shares = [
             min(Fraction(reach) / people / (2 * edge) + rounded / (2 * edge), Fraction(1))

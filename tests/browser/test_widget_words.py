@@ -132,6 +132,9 @@ def test_the_pages_with_most_widgets_speak_slovene(page: Any) -> None:
     source.get_by_role("textbox").first.press_sequentially("db")
     source.get_by_text(in_slovene("widget.enter_form")).wait_for()
     assert not english(page)
+    go(page, "/lessons?lesson=definition&lang=sl")
+    said = page.locator("p.lesson-say").last.evaluate("one => one.textContent")
+    assert "δ\u00a0=\u00a00" in said and "δ =" not in said  # a dotted symbol stays with its value on one line
     go(page, "/publish?lang=sl")
     speak(page, "English")  # and turn back where another language is chosen
     page.locator(".meter", has_text="Privacy allowance").wait_for()

@@ -147,7 +147,7 @@ SENTENCES: dict[str, str] = {
     "train_page.card.range": "Razpon",
     "train_page.card.anything": "karkoli",
     "train_page.card.begin": "na začetku",
-    "train_page.card.by": "za vsako povečanje stolpca {column} za {by}",
+    "train_page.card.by": "kjer je vrednost stolpca {column} za {by} višja",
     "train_page.card.ranges": "Vsi razponi hkrati vsebujejo to, kar bi dalo isto učenje brez šuma, v {chance} od 100 primerov. O osebah zunaj tabele ne povedo ničesar.",
     "train_page.try": "Kaj bi napovedal?",
     "train_page.try_lead": "Vpišite karkoli: napovedi so brezplačne.",

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "formats"
 # What a question released or was given has the question's own shape, stated by its card and in the API's description.
 OPEN = {"value", "interval", "raw", "population", "parameters", "ask", "parts", "then"}
-BY_NAME = {"bounds", "columns"}  # keys are columns, not fields
+BY_NAME = {"bounds", "columns", "coefficients", "intervals"}  # keys are columns, not fields
 BY_PERSON = {"own", "of_table", "moved", "of"}  # in the row of a protection: keys are people or tables
 
 
@@ -53,7 +53,7 @@ def one_shape(records: Iterable[Any], name: str = "") -> Any:
         return [one_shape(item for record in records for item in record)]
     if "object" in kinds or "array" in kinds:  # beside others
         apart = [[record for record in records if _kind(record) == kind] for kind in kinds]
-        return {"|": [one_shape(some) for some in apart]}
+        return {"|": [one_shape(some, name) for some in apart]}
     return " | ".join(kinds)
 
 
@@ -145,6 +145,14 @@ def postgres_sql() -> str:
     return f"-- edition: {sqlite_file.VERSION}\n" + "".join(f"{statement.strip()};\n" for statement in written)
 
 
+def model_shapes(models: Iterable[Any]) -> dict[str, Any]:
+    """A downloaded model, of a training and of a first look."""
+    by_origin: dict[str, list[Any]] = {"trained": [], "of a first look": []}
+    for model in models:
+        by_origin["trained" if "coefficients" in model else "of a first look"].append(model)
+    return {origin: one_shape(found) for origin, found in by_origin.items()}
+
+
 def texts(scratch: Path) -> dict[str, str]:
     """Each file of docs/formats, from unpacked workspaces and what is expected of them."""
     expected = json.loads((scratch / "expected.json").read_text(encoding="utf-8"))
@@ -157,6 +165,7 @@ def texts(scratch: Path) -> dict[str, str]:
         "export.json": export_json(ledgers[0]),
         "receipt.json": {"answer": one_shape(receipts), "step": one_shape(steps)},
         "declaration.json": one_shape(expected["declarations"].values()),
+        "model.json": model_shapes(expected["models"].values()),
         "api-v1.json": api_json(),
         "links.json": links_json(every),
     }

@@ -29,8 +29,11 @@ import pandas as pd
 import dpengine as dp
 from dpengine.audit.world import CASES, SCHEMA
 from dpengine.commands import recover
+from dpengine.mechanisms.models.of_gradients import OfGradients
 from dpengine.noise.coins import SystemCoins
+from dpengine.released.shapes import Shapes, predictable
 from tests.helpers_people import HALF, MINE, Office, count, office
+from ui.train import train
 
 KEPT = Path(__file__).resolve().parent
 PEOPLE = 60
@@ -192,6 +195,26 @@ def joined(home: dp.Workspace) -> None:
         both.ask(both.query("mean", column="age", epsilon="0.5"), "joined mean")
 
 
+def to_download(table: dp.Table) -> None:
+    """A model whose coefficients have ranges, and a first look from which models are read."""
+    terms = {"target": "z", "features": ["x"], "calibration": "l2_laplace", "steps": 1}
+    table.ask(table.query("train_linear", **terms, epsilon="2"), "a model with ranges")
+    table.ask(table.query("overview", columns=["z", "c"], against=["c"], epsilon="1"), "a look with models")
+
+
+def models(home: dp.Workspace) -> dict[str, Any]:
+    """Every model as its page downloads it: of each training, and of each column that a first look predicts."""
+    found: dict[str, Any] = {}
+    for name in (record.name for record in home.tables()):
+        for answer in home.table(name).trainings(most=-1):
+            if isinstance(answer.query, OfGradients) and answer.path is not None:
+                found[answer.request_id] = train.model_json(answer, answer.query.model(answer.path.weights))
+        for answer in home.table(name).first_looks():
+            for target in predictable(answer.value):
+                found[f"{answer.request_id} {target}"] = train.model_json(answer, Shapes(answer.value, target))
+    return {request: json.loads(text) for request, text in found.items()}
+
+
 def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
@@ -225,6 +248,7 @@ def expected_of(home: dp.Workspace, links: dict[str, list[str]]) -> dict[str, An
         "meters": meters,
         "closed": home.closed(),
         "declarations": plain(declarations),
+        "models": models(home),
         "links": links,
     }
 
@@ -265,6 +289,7 @@ def fill_own(folder: Path) -> None:
             ask_everything(add(home, f"{unit} {relation}", shift, unit, relation), unit, relation)
     first = home.table("rows replace")
     sessions(home, first)
+    to_download(first)
     plan(first)
     owner(home)
     joined(home)

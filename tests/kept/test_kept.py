@@ -92,12 +92,13 @@ def test_the_formats_are_as_they_were_written_down(kept: Kept) -> None:
 def test_what_is_written_now_has_the_same_shape(tmp_path: Path) -> None:
     frozen = {
         name: json.loads((formats.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("rows", "receipt", "declaration")
+        for name in ("rows", "receipt", "declaration", "model")
     }
     home = dp.open_workspace(tmp_path / "own")
     try:
         table = make.add(home, "rows replace", 1)
         make.sessions(home, table)
+        make.to_download(table)
         make.owner(home)
         make.joined(home)
         receipts = [answer.receipt for answer in (home.answer_of(entry) for entry in home.ledger.charges()) if answer]
@@ -106,6 +107,11 @@ def test_what_is_written_now_has_the_same_shape(tmp_path: Path) -> None:
         steps = [one.receipt for one in table.session("half way").look()[2]]
         assert steps and not [why for step in steps if (why := formats.misfit(frozen["receipt"]["step"], step))]
         assert not formats.misfit(frozen["declaration"], table.declaration().as_json())
+        for model in (models := make.models(home)).values():
+            assert not formats.misfit(
+                frozen["model"]["trained" if "coefficients" in model else "of a first look"], model
+            )
+        assert len(models) >= 2
         path = home.ledger.path
     finally:
         home.close()
@@ -222,6 +228,15 @@ def test_published_synthetic_and_trained_are_read(kept: Kept) -> None:
         assert table.published(answer).table().num_rows == answer.value["rows"] == make.PEOPLE
     for answer in syntheses:
         assert table.synthetic(answer).table().num_rows == table.synthetic(answer).rows
+
+
+def test_downloaded_models_are_written_the_same_and_can_still_be_checked(kept: Kept) -> None:
+    before, table = kept.expected["models"], kept.home.table("rows replace")
+    assert make.models(kept.home) == before
+    trained = {answer.request_id: answer for answer in table.trainings(-1)}
+    assert len(trained) >= 9 and len(before) > len(trained)
+    for request in trained:
+        assert table.query("check_model", model=before[request]["model"], epsilon="0.1").card.key == "check_model"
 
 
 def test_work_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -79,8 +79,8 @@ class _Groups:
     rows: int
 
     def aggregate(self, **parts: Expression) -> Aggregated:
-        """One row for each combination of keys that occurs. The keys are codes of kept columns, so an array has room
-        for every combination."""
+        """One row for each combination of keys that occurs. No array has room for other combinations: how far apart
+        codes lie, which one person can change, must not show in the time."""
         if not self.rows:
             return {name: np.zeros(0, dtype=np.int64) for name in (*self.keys, *parts)}
         keys = [np.asarray(key, dtype=np.int64) for key in self.keys.values()]
@@ -89,17 +89,14 @@ class _Groups:
         place = keys[0] - first[0]
         for key, least, span in list(zip(keys, first, spans, strict=True))[1:]:
             place = place * span + (key - least)
-        cells = int(np.prod(spans))
-        occurs = np.zeros(cells, dtype=bool)
-        occurs[place] = True
-        found = np.flatnonzero(occurs)
-        sums = {}
-        for name, values in parts.items():
-            sums[name] = np.zeros(cells, dtype=np.int64)
-            np.add.at(sums[name], place, np.asarray(values))
+        order = np.argsort(place, kind="stable")  # mostly sorted already, and then this is quick
+        place = place[order]
+        starts = np.flatnonzero(np.append(True, place[1:] != place[:-1]))
+        found = place[starts]
+        sums = {name: np.add.reduceat(np.asarray(values)[order], starts) for name, values in parts.items()}
         codes = np.unravel_index(found, spans) if len(spans) > 1 else (found,)
         held = {name: code + least for name, code, least in zip(self.keys, codes, first, strict=True)}
-        return held | {name: total[found] for name, total in sums.items()}
+        return held | sums
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import tracemalloc
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from dpengine.statistics.counts import (
     RowCount,
 )
 from dpengine.statistics.engines.duck import DuckEngine
+from dpengine.statistics.kept_view import KeptRows, computed
 from dpengine.statistics.need import Needs, Spread
 from dpengine.statistics.view import WEIGHT
 from dpengine.storage import erase, redeclare
@@ -105,6 +107,24 @@ def test_a_person_changes_few_kept_counts() -> None:
     other = [rows[0] | {"x": 4}, *rows[1:]]
     counts = [kept.CodeCounts(("x", "c")).of(some) for some in (rows, other)]
     assert [table[WEIGHT].tolist() for table in counts] == [[5], [4, 1]]
+
+
+def test_how_far_apart_kept_codes_lie_takes_no_room() -> None:
+    """One person's code may be far from all others: an array that reaches it would take milliseconds."""
+    schema = Schema({"x": Number(0, 2**20 - 2), "c": Category(["a", "b"])})
+    near = np.arange(20, dtype=np.int64)
+    far = np.append(near[:-1], 2**20 - 2)
+    peaks = []
+    for codes in (near, far):
+        for need in (Distribution("x", 2**20 - 1), GroupDistributions("x", 2**20 - 1, "c", 4)):
+            held = {"c0": codes, "c1": codes % 2, WEIGHT: np.ones(20, dtype=np.int64)}
+            tracemalloc.start()
+            found = need.shape(computed(need, KeptRows(held), schema))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+            spreads = found if isinstance(found, tuple) and not isinstance(found, Spread) else (found,)
+            assert sum(int(spread.counts.sum()) for spread in spreads) == 20
+    assert max(peaks) < 200_000
 
 
 def test_a_wrong_kept_table_is_found(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""The base of questions answered by a ratio of noisy numbers: averages, spreads, shares, for everyone or by group.
+"""The bases of questions answered by a ratio of noisy numbers: averages, spreads, shares, for everyone or by group.
+
+`OfRatio` holds what all ratios share, `OfMeans` is a mean whose loss and range are proved once, and `MeanOfWeights`, at
+the end, any function of a mean of integer weights: a new question of that kind needs to read only that class.
 
 Statistic   the numbers of each group (`noised`): usually N, the rows that have a value, and one or more sums over them.
             Where the number of people is public, nobody can lack a value and nobody is filtered out, N is known and not
@@ -7,11 +10,10 @@ Draw        every number + noise (`Noised`), Laplace or Gaussian.
 Loss        for k numbers: k parts of ε/k under add/remove, ε under replace-one. By group under replace-one a row may
             leave one group and enter another: 2k parts of ε/(2k). A question states why that covers a change inside one
             group.
-Answer      of each group: a ratio, and every ratio that its noisy ranges allow, all groups at once.
+Answer      of each group: a ratio and its range, all groups at once.
 Accuracy    before the draw: the range of a table of the declared size, in groups of one size; with several rows a
-            person, for about as many as `Facts.each` supposes. Where the error depends
-            on the values, for values spread evenly over the declared range; the promise says so. The range of
-            the answer itself supposes nothing.
+            person, for about as many as `Facts.each` supposes. Where the error depends on the values, for values spread
+            evenly over the declared range; the promise says so. The range of the answer itself supposes nothing.
 """
 
 from __future__ import annotations

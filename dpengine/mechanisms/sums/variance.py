@@ -101,7 +101,8 @@ class Variance(OfNumbers[tuple[int, ...]], OfRatio[tuple[int, ...]]):
         return n, s, 2 * squares - n * h**2
 
     def _moments(self, numbers: Figures) -> tuple[Fraction, Fraction, Fraction]:
-        """N, S and Σy² from the numbers; a known N comes first."""
+        """N, S and Σy² from the numbers; a known N comes first. It is linear in them, as `_spread_of_group` needs: what
+        a drawn number adds is the result where it is 1 and others are 0."""
         first, second, third = (Fraction(number) for number in numbers)
         h = self.half
         if self.shared:

@@ -489,7 +489,7 @@ def _like(reading: Candidate, dialect: Dialect) -> str:
 
 
 def _in_short(reading: Candidate) -> str:
-    """A reading in a few signs, such as “1–5”, “yes/no”, “Monday…” or “list…”."""
+    """A reading in a few signs, such as “1–5”, “yes/no”, “M, F”, “Monday…” or “list…”."""
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")
     if (usual := presets.RANGES.get(reading.preset or "")) is not None:
@@ -500,6 +500,9 @@ def _in_short(reading: Candidate) -> str:
         return unmarked("–".join(map(local, reading.ends)))
     if not reading.like:
         return say(f"data.line.{reading.kind}")
+    usual = LISTS.get(reading.preset or "")
+    if usual is not None and len(usual.values) == 2:  # both fit
+        return ", ".join(map(unmarked, usual.samples[:2]))
     return f"{unmarked(reading.like[0])}…"
 
 

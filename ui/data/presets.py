@@ -209,7 +209,9 @@ _TEMPERATURE = "temperature temperatura *temperatur temp"
 _HOURS = "hours hrs ure ur stunden heures horas שעות"
 _YEAR = "year leto jahr annee ano שנה שנת"
 _RECENT = "last this past previous lansko letosnje preteklo prejsnje letztes voriges derniere pasado anterior שעברה"
-_YEARLY = "year yearly annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
+_YEARLY = (
+    "year yearly yr pa annual annually letni letna letno leto jahr jahrlich jahres annuel annuelle anual שנתי שנתית"
+)
 _MONTHLY = "month monthly mesec mesecno mesecna mesecnih monat monatlich mois mes mensual חודש חודשי"
 _WEEKLY = "week weekly wk wkly teden tedensko tedenskih tednu woche wochen semaine semana שבועי שבוע"
 
@@ -219,11 +221,15 @@ _LABELS = (
     "id code name type category class group skupina razred kategorija vrsta tip sifra koda ime naziv gruppe klasse "
     "kategorie typ groupe classe categorie nom grupo clase categoria tipo nombre קבוצה קוד שם"
 )
-_LABELS_LAST = "ids uuid key band bracket level unit currency label text notes comment status opomba enota valuta"
+_LABELS_LAST = (
+    "ids uuid key band bracket level lvl unit currency label text notes comment status opomba enota valuta method mode "
+    "reason purpose activity tenure nacin razlog namen dejavnost"
+)
 
 # Among those, words for sorts: the column is a list that only its owner knows.
 _SORTS = (
-    "type kind category class group band bracket level status unit currency skupina razred kategorija vrsta tip status "
+    "type kind category class group band bracket level lvl status unit currency method mode reason purpose activity "
+    "tenure occupation occup nacin razlog namen dejavnost skupina razred kategorija vrsta tip status "
     "enota valuta gruppe klasse kategorie typ groupe classe categorie grupo clase categoria tipo קבוצה"
 )
 
@@ -498,12 +504,14 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"sc(ore)?s?|pts?|points?|tock\w*|tests?|exam\w*|g\d|index", ("percent", "score10", "score20")),
     (r"p(er)?ct|share|popust\w*|discount\w*|moisture|humid\w*|vlag\w*|purity", ("percent", "fraction", "number")),
     (r"fte|ratio|prob\w*|fraction|delez", ("fraction", "percent", "number")),
-    (r"y(ea)?rs?|jahr\w*|let[oa]\w*|since|earliest|latest", ("year", "school_years", "age")),
+    (r"yrs|years", ("school_years", "year", "age")),
+    (r"y(ea)?r|jahr\w*|let[oa]\w*|since|earliest|latest", ("year", "school_years", "age")),
     (r"exp(erience)?|tenure|staz", ("school_years", "list", "number")),
     (r"age\w?|yob|dob", ("age", "year", "percent")),
     (r"let", ("age", "school_years", "year")),
-    (r"amt|amount|\w*cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal(ary)?|"
-     r"(\w{3,})?inc(ome)?|wages?\w?\d*|eur|usd|gbp|chf|earn\w*|bonus\w*|spen[dt]\w*|(\w{3,})?exp|expend\w*|rent|najem\w*|"
+    (r"gross|net|rev|bills?|charges?|chg|savings?|deduct\w*|bal|amnt|"
+     r"amt|amount|\w*cost\w*|pric\w*|fare\w*|fees?|paid|pay\w*|sum|val(ue)?|balance|znesek|cen[ae]|sal(ary)?|"
+     r"(\w{3,})?inc(ome)?|wages?\w?\d*|eur|usd|gbp|chf|earn\w*|bonus\w*|spen[dt]\w*|(\w{3,})?exp|expen[ds]\w*|rent|najem\w*|"
      r"budget\w*|subsid\w*|subvenc\w*|revenue|prihod\w*|premium|debts?|tax(es)?|tips?|donat\w*|sales?|turnover|"
      r"salar\w*|installments?|limit", ("amount", "money_year", "number")),
     (r"n|no|num\w*|nr|cnt|count\w*|qty|tot(al)?|st|stev\w*|sib\w*|par(ents?|ch)?|kids?|child\w*|absen\w*|abs|fail\w*|"
@@ -525,7 +533,7 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"t(emp)?|tmp|temperat\w*", ("body_temp", "temperature", "number")),
     (r"dist\w*|km|m|met(re|er)s?|miles?", ("kilometres", "minutes", "number")),
     (r"ha|acres?|hectares?|sqm|m2|area\w*|arable", ("area", "amount", "number")),
-    (r"is(?!ced)\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activit\w*", ("yes_no", "score5", "list")),
+    (r"is(?!ced)\w*|has\w*|flag\w*|\w*sup|yn|ind|default|activities", ("yes_no", "score5", "list")),
     (r"sx|sex\w?|gndr|gen(der)?|mf", ("sex", "yes_no", "list")),
     (r"cntry|ctry|nat\w*|land", ("countries", "continents", "list")),
     (r"mon(th)?s?|mth|mesec", ("months", "count", "days")),
@@ -539,12 +547,16 @@ _SHORT: tuple[tuple[str, tuple[str, ...]], ...] = (
 # be a day. English only: elsewhere a plural looks otherwise.
 _FORMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
-        r"(?!isced)\w{2,}[^e]ed|\w{3,}ing|\w{3,}[ai]ble|\w*(done|paid|sent|sold|left|won|lost)",
+        r"(?!isced)\w{2,}[^e]ed|\w{3,}ing|\w{3,}[ai]ble|\w*(done|paid|sent|sold|left|won|lost|held|kept|met|made)",
         ("yes_no", "ten_years", "list"),
     ),
-    (r"\w{3,}[^suio]s", ("count", "number", "list")),
+    (r"(?!species|series)\w{3,}[^suio]s", ("count", "number", "list")),
 )
 _ANY = ("list", "yes_no", "number")
+# The last word of “net_inc_yr”, if the others name a sum, is the time that it is for.
+_YEARS = ("yr", "y", "year", "pa")
+_PERIODS = (*_YEARS, "mth", "month", "mo", "pm", "wk", "week", "pw", "day", "pd")
+_TOTALS = {"tot", "total", "sum", "avg"}
 _TEXTS = {*"surname lastname firstname remark remarks comment comments text description opis email mail phone".split()}
 LIKELY = 3
 
@@ -556,7 +568,7 @@ def likely(name: str) -> tuple[Candidate, ...]:
     if not words or id_names.numbering_people([name]) or {words[0], words[-1]} & _TEXTS or _of_a_record(words):
         return ()
     sorts = {words[0], words[-1]} & {*_SORTS.split()} or words[0] in _MAIN  # as in “ticket type” and “age band”
-    found: list[str] = ["list"] if sorts else []
+    found: list[str] = ["list"] if sorts and not holds(words, _QUANTITIES) else []  # “tenure_yrs” is a number
     if not found and ({words[0], words[-1]} & {*_LABELS.split()} or words[-1] in _LABELS_LAST.split()):
         return ()
     if suggest(name).kind == "number":  # of no usual range
@@ -577,6 +589,11 @@ def numbers_a_record(name: str) -> bool:
 def _stems(words: Sequence[str]) -> list[str]:
     """Readings of a column by the beginnings of the words in its name. The last word counts first: in “loan amount” and
     “gross weight” it says what is measured. A participle (yes or no) comes before all others."""
+    if words[-1] in _PERIODS and len(words) > 1:
+        of = _stems(words[:-1])
+        if of[:1] == ["amount"] or {*words} & _TOTALS:  # a sum of that time, and hardly a calendar year
+            of = ["amount", "number"] if of[:1] == ["amount"] else ["number", "amount"]
+            return _by_year(words, [*of, "year" if words[-1] in _YEARS else "money_year"])
     form = next((readings for pattern, readings in _FORMS if re.fullmatch(pattern, words[-1])), ())
     last, *others = (
         [usual for pattern, readings in _SHORT if re.fullmatch(pattern, word) for usual in readings]
@@ -586,8 +603,14 @@ def _stems(words: Sequence[str]) -> list[str]:
         return [form[0], *last, *form[1:]]
     other = [usual for found in others for usual in found]
     if last or form:
-        return [*last, *form[: LIKELY - len(last)], *other]
-    return [*other[:1], "list", *other[1:]] if other else []
+        return _by_year(words, [*last, *form[: LIKELY - len(last)], *other])
+    return _by_year(words, [*other[:1], "list", *other[1:]]) if other else []
+
+
+def _by_year(words: Sequence[str], readings: list[str]) -> list[str]:
+    """Money by the year comes first where the name says so."""
+    yearly = readings[:1] == ["amount"] and (words[-1] in _YEARS or holds([*words], _YEARLY))
+    return ["money_year", *readings] if yearly else readings
 
 
 def unclear(names: Sequence[str]) -> list[str]:

@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "data.short.years": "{first} to {last}",
     "data.line.list": "list…",
     "data.line.date": "date…",
-    "data.line.number": "123…",
+    "data.line.number": "number…",
     "data.kind.out": "not used",
     "data.card.limits": "Give limits anyone would name, never ones looked up in the file.",
     "data.card.out": "No question uses it. You can declare it later.",

@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "data.short.years": "od {first} do {last}",
     "data.line.list": "seznam…",
     "data.line.date": "datum…",
-    "data.line.number": "123…",
+    "data.line.number": "število…",
     "data.kind.out": "izpuščen",
     "data.card.limits": "Navedite meje, ki bi jih navedel vsak, ne da bi pogledal v datoteko.",
     "data.card.out": "V vprašanjih se ne uporablja. Opišete ga lahko pozneje.",

@@ -500,9 +500,9 @@ def _in_short(reading: Candidate) -> str:
         return unmarked("–".join(map(local, reading.ends)))
     if not reading.like:
         return say(f"data.line.{reading.kind}")
-    usual = LISTS.get(reading.preset or "")
-    if usual is not None and len(usual.values) == 2:  # both fit
-        return ", ".join(map(unmarked, usual.samples[:2]))
+    words = LISTS.get(reading.preset or "")
+    if words is not None and len(words.values) == 2:  # both fit
+        return ", ".join(map(unmarked, words.samples[:2]))
     return f"{unmarked(reading.like[0])}…"
 
 

@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from dpengine.ledger.people_rules import KINDS
 from dpengine.ledger.rows import ACTS, OUTCOMES, STEP_OUTCOMES
 from dpengine.workspace import Workspace
 from tests.kept import formats, links, make
+from ui.shell import workshop_state
 
 KEPT = Path(__file__).resolve().parent
 NEWEST = "1.0"
@@ -134,6 +135,23 @@ def test_a_moved_workspace_and_a_file_of_heads_have_the_form_that_is_stated(tmp_
     (tmp_path / "heads").write_text(f"2026-11-19T09:00:00+00:00 7 {digest}\n", encoding="ascii")
     assert head.read(tmp_path / "heads") == [(7, digest)]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00 7 " + digest, head.line_of(7, digest))
+
+
+def test_settings_and_drafts_are_those_that_are_stated(tmp_path: Path) -> None:
+    told, root = (formats.FOLDER.parent / "formats.md").read_text(encoding="utf-8"), KEPT.parents[1]
+    files = [
+        root / "app.py",
+        *(file for room in ("allowance", "dpengine", "ui") for file in root.glob(f"{room}/**/*.py")),
+    ]
+    named = {name for file in files for name in re.findall(r'"(ALLOWANCE_\w+)"', file.read_text(encoding="utf-8"))}
+    ours = {workshop_state.CODE, workshop_state.ADDRESS}  # from our own command to the app that it starts
+    assert named - ours == set(re.findall(r"`(ALLOWANCE_\w+)`", told))
+    with closing(dp.open_workspace(tmp_path)) as home:
+        table = make.add(home, "small", 1, schema=make.SMALL)
+        table.keep_draft("mean", {"column": "x"})
+        table.keep_plan("[]", 5)
+        assert home.draft_of("small", table.actor) == {"key": "mean", "given": {"column": "x"}, "plan": "[]", "keep": 5}
+    assert all(f"`{name}`" in told for name in ("drafts", "key", "given", "plan", "keep"))
 
 
 @pytest.mark.long

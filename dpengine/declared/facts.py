@@ -35,15 +35,6 @@ class Facts:
         return self.about if self.relation == "replace" else None
 
     @property
-    def each(self) -> int:
-        """About how many rows of a person a plan supposes, as their number is not public: a third of the most that
-        count, at least one. The most is declared such that hardly anybody has more. In usual tables the average is then
-        between a sixth of it (purchases: few people have many) and two thirds (marks: most have nearly all), so a third
-        is at most twice too many or too few. For visits that come by chance (a Poisson number) it is about 3 of 8.
-        Plans alone use it: no guarantee, price, draw or range of an answer does."""
-        return max(round(self.unit.at_most / 3), 1)
-
-    @property
     def sides(self) -> int:
         """2 under replace-one, where a person's old data go and new data come; else 1, because they only come or go."""
         return 2 if self.relation == "replace" else 1

@@ -65,6 +65,15 @@ class Unit:
         return 0 if self.id_column is None or self.person else self.at_most
 
     @property
+    def usual_rows(self) -> int:
+        """About how many rows of a person a plan supposes, as their number is not public: a third of the most that
+        count, at least one. The most is declared such that hardly anybody has more. In usual tables the average is then
+        between a sixth of it (purchases: few people have many) and two thirds (marks: most have nearly all), so a third
+        is at most twice too many or too few. For visits that come by chance (a Poisson number) it is about 3 of 8.
+        Plans alone use it: no guarantee, price, draw or range of an answer does."""
+        return max(round(self.at_most / 3), 1)
+
+    @property
     def single(self) -> bool:
         """Has each person exactly one row, so that there are as many people as rows?"""
         return self.id_column is None or self.person

@@ -55,7 +55,7 @@ class Answered(ABC):
     @property
     def planned_size(self) -> int:
         """About how many people or rows a plan supposes to count: a guess, if their number is not public."""
-        return self.facts.about * (self.facts.each if self.counts_rows else 1)
+        return self.facts.about * (self.facts.unit.usual_rows if self.counts_rows else 1)
 
     @abstractmethod
     def coarse(self) -> Fraction:

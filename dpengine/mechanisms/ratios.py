@@ -12,8 +12,8 @@ Loss        for k numbers: k parts of ε/k under add/remove, ε under replace-on
             group.
 Answer      of each group: a ratio and its range, all groups at once.
 Accuracy    before the draw: the range of a table of the declared size, in groups of one size; with several rows a
-            person, for about as many as `Facts.each` supposes. Where the error depends on the values, for values spread
-            evenly over the declared range; the promise says so. The range of the answer itself supposes nothing.
+            person, for about as many as `Unit.usual_rows` says. Where the error depends on the values, for values
+            spread evenly over the declared range; the promise says so. The range of the answer itself supposes nothing.
 """
 
 from __future__ import annotations

@@ -55,13 +55,21 @@ def test_a_guessed_range_says_what_error_it_buys_and_when_that_is_more_than_a_us
 def test_a_range_is_called_too_wide_only_where_somebody_said_how_many_people_there_are() -> None:
     usual, rows = RANGES["gain"], dp.Unit.rows()
     column = dp.Number(usual.lower, usual.upper, usual.step)
-    assert not price.too_wide(column, usual.like, rows, "replace", (1_000, 10_000))
+    assert not price.too_wide(column, usual, rows, "replace", (1_000, 10_000))
     short = price.short(column, rows, "replace", (1_000, 10_000))
     assert short == price.short(column, rows, "replace", (10_000,)) != price.short(column, rows, "replace", (1_000,))
-    assert price.too_wide(column, usual.like, rows, "replace", (1_000,)) == say("data.short.wide")
-    assert not price.too_wide(column, usual.like, rows, "replace", (10_000,))
+    assert price.too_wide(column, usual, rows, "replace", (1_000,)) == say("data.short.wide")
+    assert not price.too_wide(column, usual, rows, "replace", (10_000,))
     with speaking("sl"):
-        assert "zožite razpon" in price.too_wide(column, usual.like, rows, "replace", (1_000,))
+        assert "zožite razpon" in price.too_wide(column, usual, rows, "replace", (1_000,))
+
+
+def test_a_range_that_somebody_narrowed_is_not_called_too_wide_and_none_is_where_narrowing_does_not_help() -> None:
+    usual, visits = RANGES["gain"], dp.Unit.column("who", 10)
+    column = dp.Number(usual.lower, usual.upper, usual.step)
+    assert price.too_wide(column, usual, visits, "add_remove", (1_000,))
+    assert not price.too_wide(dp.Number(0, 90_000, 100), usual, visits, "add_remove", (1_000,))
+    assert not price.too_wide(column, usual, visits, "add_remove", (20,)), "no range helps so few people"
 
 
 @pytest.mark.parametrize(("lang", "told"), [("en", "yes, no, da, ne, 1, 0"), ("sl", "da, ne, yes, no, 1, 0")])

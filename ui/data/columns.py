@@ -552,7 +552,7 @@ def _off(draft: Draft, name: str, column: Column) -> str:
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
     usual = presets.RANGES.get(draft.card(name).usual or "")
     checked = draft.checked.get(name) == column
-    wide = "" if usual is None or checked else price.too_wide(column, usual.like, *facts)
+    wide = "" if usual is None or checked else price.too_wide(column, usual, *facts)
     warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
     return escape(price.short(column, *facts)) + warned
 

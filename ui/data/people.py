@@ -334,8 +334,9 @@ def _worth(draft: Draft, each: int) -> str:
     relation = st.session_state.get("declare-relation", draft.relation)  # both fields are drawn below
     people = st.session_state.get("declare-about", draft.about)
     if relation == "add_remove" and people and (columns := drafts.likely(draft)):
-        unit = dp.Unit.column(draft.who or draft.names[0], each)
-        asked = price.typical(columns, "add_remove", people, unit)
+        unit, most = (dp.Unit.column(draft.who or draft.names[0], rows) for rows in (each, max(USUAL_EACH)))
+        # The table is the same whichever is chosen, so all choices are compared with the same rows.
+        asked = price.typical(columns, "add_remove", people * min(most.usual_rows, each) // unit.usual_rows, unit)
         many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
         gain = say("data.unit.each_many", many=min(many, price.MOST_GOOD))
     return f"{gain} {say('data.unit.each_drops_one')}" if each == 1 else gain  # of more the question says so

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 
 import dpengine as dp
 from dpengine.accountant.costs import cost
@@ -23,12 +24,13 @@ from dpengine.messages.numbers import day, ungrouped
 from dpengine.planning.opening import opening
 from dpengine.planning.suggestions import first_asked, worth_asking
 from ui.data import draft
-from ui.data.presets import LISTS, YES_NO
+from ui.data.presets import LISTS, YES_NO, Range
 
 USUAL_SPEND = "0.1"
 MOST_SPEND = Fraction(50)
 WIDER = 2
 MOST_LISTED = 12
+_HELD = 4  # times a usual value: a range is not called too wide for less
 FEW_SHOWN = 4  # values of a list on a line
 MOST_LOOKED_OVER = 20  # values that a person compares with the file; a longer list also shows what other cells count as
 MOST_GOOD = 100  # good answers: larger figures are not shown
@@ -223,19 +225,24 @@ def short(
 
 def too_wide(
     column: Column,
-    like: str,
+    usual: Range,
     unit: dp.Unit,
     relation: Relation,
     sizes: Sequence[int],
     allowance: dp.Budget = USUAL_ALLOWANCE,
 ) -> str:
-    """A warning that an average would be off by more than a usual value (`like`); else empty. Also empty if the number
-    of people is unknown: then the page shows the error for several sizes."""
+    """A warning that an average would be off by more than a usual value, if a range that still holds several times that
+    value would help. Empty if somebody narrowed the usual range: then that is what the column holds. Also empty if the
+    number of people is unknown: then the page shows the error for several sizes."""
     if not isinstance(column, Number) or len(sizes) > 1:
         return ""
-    promise = _first("mean", column, relation, sizes[0], unit, allowance)[1]
-    over = promise.amount > abs(read_number(like, "like"))
-    return say("data.short.wide") if over else ""
+    like, least, most = (read_number(text, "range") for text in (usual.like, usual.lower, usual.upper))
+    enough = ceil((abs(like) * _HELD - column.lower) / column.step) * column.step
+    if column.diameter < most - least or not 0 < enough < column.diameter:
+        return ""
+    narrow = replace(column, upper=column.lower + enough, missing=None)
+    now, then = (_first("mean", one, relation, sizes[0], unit, allowance)[1].amount for one in (column, narrow))
+    return say("data.short.wide") if then <= abs(like) < now else ""
 
 
 def _size(column: Column, amount: Fraction) -> str:

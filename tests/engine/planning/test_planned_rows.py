@@ -37,7 +37,7 @@ def test_a_planned_mean_is_about_as_wide_as_its_range(shape: str) -> None:
     low, high = query.release((int(PEOPLE * each), 0), SystemCoins()).interval
     planned, got = query.promise().amount, Fraction(high - low) / 2
     assert got / 2 <= planned <= 2 * got
-    one_each = query.of_size(PEOPLE // query.facts.each).promise().amount
+    one_each = query.of_size(PEOPLE // query.facts.unit.usual_rows).promise().amount
     assert one_each > 2 * got, "one row a person would be too gloomy"
 
 

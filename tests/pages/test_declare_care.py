@@ -47,7 +47,7 @@ def test_one_choice_is_made_already_and_says_what_it_holds() -> None:
 
 @pytest.mark.long
 def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
-    page = at_care(6, 4_000).set("declare-care", "careful")
+    page = at_care(6, 2_000).set("declare-care", "careful")
     told = warned(page)
     many = care._good(page.draft, care.drafts.budget(page.draft))
     assert 0 < many < care.ENOUGH and say("data.care.scarce") in told
@@ -59,9 +59,9 @@ def test_a_table_that_holds_few_answers_says_so_and_what_helps() -> None:
 
 @pytest.mark.long
 def test_fewer_rows_of_a_person_are_named_where_they_leave_enough() -> None:
-    page = at_care(6, 4_000).set("declare-care", "careful")
+    page = at_care(6, 2_000).set("declare-care", "careful")
     fewer = next(each for each in (5, 3, 2, 1) if f"With {each} " in warned(page))
-    again = at_care(fewer, 4_000).set("declare-care", "careful")
+    again = at_care(fewer, 2_000).set("declare-care", "careful")
     many = care._good(again.draft, care.drafts.budget(again.draft))
     assert many >= care.ENOUGH and not warned(again) and f"about {many} averages or charts, but" in warned(page)
 

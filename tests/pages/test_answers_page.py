@@ -118,8 +118,8 @@ def test_two_bars_are_compared_for_nothing(clinic: dp.Table) -> None:
     picks, unchecked = [figures["eyes"], figures["heart"]], (say("fit.note.unchecked", column="clinic"),)
     words = Words(compare(picks), [Named(one.part, one, unchecked) for one in picks], NAME, question)
     told = html_of(page)
-    assert escape(words.headline()) in told and words.table() in told and escape(words.claim()) in told
-    assert "not the world" in words.claim() and "95 times in 100" in words.claim()
+    assert escape(words.headline()) in told and words.table() in told and escape(words.chance_words()) in told
+    assert "not the world" in words.chance_words() and "95 times in 100" in words.chance_words()
     assert words.sentence().startswith(question) and words.sentence() in [code.value for code in page.code]
     page.button(key="compare-clear").click().run()
     assert words.table() not in html_of(page)

@@ -131,14 +131,14 @@ class Words:
         rows = "".join(f"<tr><td>{escape(what)}</td><td>{escape(result)}</td></tr>" for what, result in self.rows())
         return f'<div class="scroll" tabindex="0"><table class="plain compared">{rows}</table></div>'
 
-    def claim(self) -> str:
+    def chance_words(self) -> str:
         """A sentence: with which chance all ranges hold, for which comparisons, and what it does not say."""
         code = "compare.claim"
         if self.comparison.alone:
             code = "compare.claim_alone" if self.comparison.answers == 1 else "compare.claim_bought"
-        claim = say(code, chance=chance(self.comparison.beta), table=self.table_name)
+        words = say(code, chance=chance(self.comparison.beta), table=self.table_name)
         twice = self.comparison.total is not None and len({pick.request for pick in self.comparison.picks}) > 1
-        return f"{claim} {say('compare.twice')}" if twice else claim
+        return f"{words} {say('compare.twice')}" if twice else words
 
     def beyond(self) -> str:
         """For two picks, a sentence on their difference in the larger group; empty if a table is no random sample."""
@@ -149,7 +149,7 @@ class Words:
         rows = "".join(f" {what}: {result}." for what, result in self.rows()) if several else ""
         finding = self.headline()
         finding = say("compare.of", question=self.question, finding=finding) if self.question else finding
-        return " ".join(filter(None, (f"{finding}{rows}", *self.notes(), self.claim(), self.beyond())))
+        return " ".join(filter(None, (f"{finding}{rows}", *self.notes(), self.chance_words(), self.beyond())))
 
 
 def stated_words(stated: Stated, unit: str = "") -> str:
@@ -260,9 +260,9 @@ def _compared(named: list[Named], question: str, table: dp.Table, actions: Delta
         named = [replace(figure, name=name) for figure, name in zip(named, names, strict=True)]
     words = Words(comparison, named, table.name, question)
     notes = paragraphs(words.notes(), "warn fit")
-    claim = p(words.claim(), "muted")
+    holds = p(words.chance_words(), "muted")
     wider = p(words.beyond(), "lead") if words.beyond() else ""
-    st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{wider}{notes}{claim}')
+    st.html(f'<p class="headline">{escape(words.headline())}</p>{words.table()}{wider}{notes}{holds}')
     with actions, st.popover(say("answers.copy"), key="copy-compared"):
         st.code(words.sentence(), language=None, wrap_lines=True)
 

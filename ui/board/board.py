@@ -74,7 +74,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     before = query.promise().amount
     found = []
     for code, changed, facts in options:
-        after = promised(table, query, now | changed)
+        after = error_if(table, query, now | changed)
         if after is not None and after < before and two_figures(after) != two_figures(before):
             words = say(f"board_page.gain.{code}", now=plain(before), then=plain(after), **facts)
             found.append((after, words, changed))
@@ -85,7 +85,7 @@ def show_gains(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
                 _link(table, words, now | changed)
 
 
-def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
+def error_if(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
     """The error of a bar if the form held these settings, as a number of people or rows; None if they are refused."""
     facts = query.facts
     public = [facts.table, facts.schema.as_json(), facts.about, facts.relation, facts.unit.as_json()]
@@ -94,7 +94,7 @@ def promised(table: dp.Table, query: Overview, now: dict[str, Any]) -> Any:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _amount(facts: str, _table: dp.Table, _now: dict[str, Any]) -> Any:
-    """The error of a bar, for `promised`. All visitors share this cache: its key holds public facts only."""
+    """The error of a bar, for `error_if`. All visitors share this cache: its key holds public facts only."""
     try:
         return board_state.query_of(_table, _now).promise().amount
     except dp.AllowanceError:
@@ -153,7 +153,7 @@ def gain(table: dp.Table, now: dict[str, Any], query: Overview) -> None:
     if picked := st.session_state.pop(_PICKED, None):
         column, groups = picked
         changed = now | {"merged": now["merged"] | {column: groups}}
-        after = promised(table, query, changed)
+        after = error_if(table, query, changed)
         if after is None:
             paragraph(_refusal(table, changed), "warn")
         else:

@@ -63,20 +63,20 @@ def refused(table: dp.Table, asked: dp.Job | None) -> dp.ColumnDoubted | None:
     return asked.error
 
 
-def instead(table: dp.Table, query: dp.Query, quiet: bool = False, place: str = "answer") -> bool:
+def instead(table: dp.Table, query: dp.Query, quiet: bool = False, url_name: str = "answer") -> bool:
     """True if a check would refuse the question. Then this also draws the reason in place of the button, unless
     `quiet`."""
     against = table.doubts(query)
     if against is not None and not quiet:
-        show(table, against, query, place=place)
+        show(table, against, query, url_name=url_name)
     return against is not None
 
 
-def instead_at(place: str, table: dp.Table, query: dp.Query) -> bool:
-    """As `instead`, on a page whose request is in the URL parameter `place`: true if a check would refuse the question.
-    Nothing is drawn if `became` has just drawn the refusal there, or while the URL has a request."""
-    above = st.session_state.pop(_ABOVE, "") == place
-    return instead(table, query, quiet=above or bool(st.query_params.get(place)), place=place)
+def instead_at(url_name: str, table: dp.Table, query: dp.Query) -> bool:
+    """As `instead`, on a page whose request is in the URL parameter `url_name`: true if a check would refuse the
+    question. Nothing is drawn if `became` has just drawn the refusal there, or while the URL has a request."""
+    above = st.session_state.pop(_ABOVE, "") == url_name
+    return instead(table, query, quiet=above or bool(st.query_params.get(url_name)), url_name=url_name)
 
 
 def read_on_ask(table: dp.Table, request: str) -> bool:
@@ -94,10 +94,10 @@ def show(
     refused: dp.ColumnDoubted,
     query: dp.Query | None,
     request: str = "",
-    place: str = "answer",
+    url_name: str = "answer",
     key: str = "",
 ) -> None:
-    """Draw a refusal in place of an answer, or of the button that would ask. `place` is the URL parameter for the
+    """Draw a refusal in place of an answer, or of the button that would ask. `url_name` is the URL parameter for the
     question that a button asks; `key` tells several refusals on one page apart."""
     # A refusal of an earlier run holds the sentences of the language in which it was raised.
     now = table.doubts(query) if request and query is not None else None
@@ -112,7 +112,7 @@ def show(
         codes = [way for way in refused.ways if way.kind == "code"][:1]
         real = [WayOut("real", way.column, query=query, code=way.code) for way in codes]  # it is a value here
         for number, way in enumerate([*refused.ways, *real]):
-            _way(table, way, query, f"{key}{number}", number == 0, place)
+            _way(table, way, query, f"{key}{number}", number == 0, url_name)
         # The check's results for the other columns.
         fits = answer_notes.fits_of_table(table.name).all_of(table.schema.columns.items())
         good = [fit for fit in fits if fit.checked and fit.fits and fit.column not in refused.columns]
@@ -126,14 +126,14 @@ def show(
 def became(
     table: dp.Table,
     request: str | None,
-    place: str,
+    url_name: str,
     mine: type | Callable[[Any], bool],
     unknown: str,
     show_answer: Callable[[dp.Table, dp.Answer], None],
     wait: Callable[[str], None] = job.wait,
 ) -> bool:
     """Draw what became of the `request`: its progress, or its answer if the question belongs to this page (`mine`), or
-    why there is no answer, with ways out if a check refused the question. `place` is the URL parameter with the
+    why there is no answer, with ways out if a check refused the question. `url_name` is the URL parameter with the
     request. False if the page still has to draw its form."""
     if not request:
         return False
@@ -151,8 +151,8 @@ def became(
         return True
     if isinstance(asked.error, dp.ColumnDoubted):
         frame.show_price(table, None)
-        st.session_state[_ABOVE] = place
-        show(table, asked.error, asked.error.query, request, place)
+        st.session_state[_ABOVE] = url_name
+        show(table, asked.error, asked.error.query, request, url_name)
     else:
         job.refused(str(asked.error or say(unknown)), request)
     return False
@@ -180,7 +180,7 @@ def _paid(table: dp.Table, refused: dp.ColumnDoubted) -> str:
 
 
 def _way(
-    table: dp.Table, way: WayOut, query: dp.Query | None, name: str, first: bool = False, place: str = "answer"
+    table: dp.Table, way: WayOut, query: dp.Query | None, name: str, first: bool = False, url_name: str = "answer"
 ) -> None:
     label, key = unmarked(way.words()), f"way-{way.kind}-{name}"
     kind: job.Kind = job.PRIMARY if first else job.SECONDARY
@@ -208,18 +208,18 @@ def _way(
         checked = way.kind in _CHECKED
         seen = table.preview(best, checked=checked)
         if way.schema is not None:
-            given = (table, way.schema, asked, new_request(), place)
+            given = (table, way.schema, asked, new_request(), url_name)
             st.button(label, key=f"{key}-{asked.digest()[:8]}", type=kind, on_click=_mend, args=given)
         else:
             shut = not seen.admissible
-            job.ask_button(label, table, best, key, shut, kind, place, checked=checked, anyway=checked)
+            job.ask_button(label, table, best, key, shut, kind, url_name, checked=checked, anyway=checked)
         paragraph(say(f"fit.means.{_MEANS[way.kind]}", share=prices.takes(table, seen.share)))
 
 
-def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, place: str) -> None:
+def _mend(table: dp.Table, schema: dp.Schema, query: dp.Query, request: str, url_name: str) -> None:
     """Revise the declaration, then ask the same question. The price beside the button is the sum for both steps."""
     try:
         anew = table.revise(schema)
-        job.submit(anew, anew.query(query.card.key, **query.parameters() | {"noise": query.noise}), request, place)
+        job.submit(anew, anew.query(query.card.key, **query.parameters() | {"noise": query.noise}), request, url_name)
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)

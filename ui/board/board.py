@@ -292,7 +292,7 @@ def _buy(table: dp.Table, query: Overview) -> None:
     if fit_warnings.instead_at("look", table, query):
         return
     with st.container(key="in-view"):
-        job.ask_button(label, table, query, "board-go", disabled=not price.admissible, place="look", again=paid)
+        job.ask_button(label, table, query, "board-go", disabled=not price.admissible, url_name="look", again=paid)
     if not price.admissible:
         job.too_much(table, "board_page.too_much")
 

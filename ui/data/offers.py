@@ -365,7 +365,7 @@ def show_first_questions(table: dp.Table) -> None:
             kind = job.SECONDARY if asked or check is not None else job.PRIMARY
             with st.container(horizontal=True, vertical_alignment="center", key="done-all"):
                 paragraph(promise, "")
-                job.ask_button(label, table, look, "done-look", kind=kind, place="look", again=again)
+                job.ask_button(label, table, look, "done-look", kind=kind, url_name="look", again=again)
         with st.container(key="done-on" if asked or check is not None else "declare-done-first", horizontal=True):
             if not looks:
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
@@ -444,7 +444,7 @@ def _question(table: dp.Table, offer: Offer, place: int | str) -> None:
 
 def _asks(table: dp.Table, offer: Offer, label: str, key: str, kind: Any = job.SECONDARY) -> None:
     again = bool(table.recall(offer.query))
-    job.ask_button(label, table, offer.query, key, kind=kind, place="asked", again=again)
+    job.ask_button(label, table, offer.query, key, kind=kind, url_name="asked", again=again)
 
 
 def first_way(table: dp.Table, name: str, label: str = "") -> str:

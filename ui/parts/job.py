@@ -42,7 +42,7 @@ def ask_button(
     key: str,
     disabled: bool = False,
     kind: Kind = PRIMARY,
-    place: str = "answer",
+    url_name: str = "answer",
     again: bool | str = False,
     checked: bool = True,
     anyway: bool = False,
@@ -50,7 +50,7 @@ def ask_button(
     """Draw a button that asks once, however often it is clicked: the id that it will use is chosen before the click.
 
     The id belongs to one question and is part of the button's own key: a late second click, or a key held down, meets a
-    button that is gone, not the one that would pay for a new draw. The URL keeps the id under `place`. If `again` is
+    button that is gone, not the one that would pay for a new draw. The URL keeps the id under `url_name`. If `again` is
     true, this very question was paid for before; paying again then takes a second step, in another place than the first
     click. If `again` is a sentence, the sentence says why. If `checked` is true, the engine first checks columns that
     nobody has checked. With `anyway`, a question about a doubted column is asked of the cells that fit alone."""
@@ -73,7 +73,7 @@ def ask_button(
         except dp.AllowanceError as refusal:
             _refuse(str(refusal))
             return
-        expect(table, request, place)
+        expect(table, request, url_name)
 
     with st.container(key=key, width="content"):
         if not again or disabled:
@@ -110,16 +110,16 @@ def _fields(button: str) -> dict[str, str]:
     }
 
 
-def submit(table: dp.Table, query: dp.Query, request: str, place: str) -> None:
+def submit(table: dp.Table, query: dp.Query, request: str, url_name: str) -> None:
     """Ask a question that the person has just seen with its price."""
     table.submit(query, request_id=request, seen=seen(), checked=True)
-    expect(table, request, place)
+    expect(table, request, url_name)
 
 
-def expect(table: dp.Table, request: str, place: str) -> None:
+def expect(table: dp.Table, request: str, url_name: str) -> None:
     scroll.expect(request)
     st.query_params["table"] = table.name
-    st.query_params[place] = request
+    st.query_params[url_name] = request
 
 
 def _refuse(sentence: str) -> None:

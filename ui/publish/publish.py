@@ -606,7 +606,7 @@ def _buy(table: dp.Table, query: OfRows, given: dict[str, Any]) -> None:
     if fit_warnings.instead_at("published", table, query):
         return
     label = say("publish_page.button", share=prices.takes(table, price.share))
-    job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, place="published")
+    job.ask_button(label, table, query, "publish-go", disabled=not price.admissible, url_name="published")
     if price.admissible:
         return
     meter = table.meter()

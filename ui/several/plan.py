@@ -94,7 +94,7 @@ def _results(table: dp.Table, found: PlanRun) -> None:
         rows = [*table.checks_of(found.id), *(entry for entry, _ in found.rows)]
         st.html(history.rows_html(table, rows, newest_first=False))
     for number, (query, against) in enumerate(refused):
-        fit_warnings.show(table, against, query, place="asked", key=f"-{number}-")
+        fit_warnings.show(table, against, query, url_name="asked", key=f"-{number}-")
     st.button(say("plan.another"), key="plan-another", on_click=forget_plan, args=(table,))
 
 

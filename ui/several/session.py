@@ -639,7 +639,7 @@ def _worth(table: dp.Table, query: AdaptiveSession, part: Fraction, least: str) 
     if nothing:
         st.page_link(nav.page("data"), label=say("session.check_first"), query_params={"table": table.name})
     elif not fit_warnings.instead_at("session", table, query):
-        job.ask_button(label, table, query, "session-go", disabled=not price.admissible, place="session")
+        job.ask_button(label, table, query, "session-go", disabled=not price.admissible, url_name="session")
     st.html(f'<p class="muted">{gloss.text(say("session.kept"))}</p>')
 
 

@@ -638,7 +638,7 @@ def _offer(table: dp.Table, query: dp.Query, price: dp.Preview) -> bool:
     fit_warnings.before(table, query, price)
     if fit_warnings.instead_at("made", table, query):
         return False
-    job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, place="made")
+    job.ask_button(label, table, query, "synthetic-go", disabled=not price.admissible, url_name="made")
     if not price.admissible and not job.short(table, price):
         job.too_much(table, "synthetic_page.too_much")
     return True

@@ -584,12 +584,12 @@ def _buy(table: dp.Table, query: OfGradients, worth: Any, least: str) -> None:
     _offer(table, query, price, "train_page.button", "trained")
 
 
-def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, place: str) -> None:
+def _offer(table: dp.Table, query: dp.Query, price: dp.Preview, label: str, url_name: str) -> None:
     fit_warnings.before(table, query, price)
-    if fit_warnings.instead_at(place, table, query):
+    if fit_warnings.instead_at(url_name, table, query):
         return
     words = say(label, share=prices.takes(table, price.share))
-    job.ask_button(words, table, query, "train-go", disabled=not price.admissible, place=place)
+    job.ask_button(words, table, query, "train-go", disabled=not price.admissible, url_name=url_name)
     if not price.admissible:
         job.refused(say("train_page.too_much", left=percent_left(table.meter().unused)))
 

@@ -321,8 +321,18 @@ class Table:
             before, now = filter.used(rule, totals), totals
             for check in self.checks_for(queries):
                 now = now.plus(check.cost(rule.alpha))
-            after = [now.plus(cheapest(query, rule, totals).cost(rule.alpha)) for query in queries]
-            return [filter.used(rule, one) - before if filter.admits(rule, one) else None for one in after]
+            shares: list[Fraction | None] = []
+            refused = None
+            for query in queries:  # what is refused at one ε is refused at a larger one, which need not be searched
+                shares.append(None)
+                if refused is not None and query.epsilon >= refused:
+                    continue
+                after = now.plus(cheapest(query, rule, totals).cost(rule.alpha))
+                if filter.admits(rule, after):
+                    shares[-1] = filter.used(rule, after) - before
+                else:
+                    refused = query.epsilon
+            return shares
         return [price_now(query, rule, totals) for query in queries]
 
     def suggestions(self) -> list[AnyQuery]:

@@ -29,18 +29,17 @@ from ui.shell import (  # noqa: E402
     tour,
     widget_words,
 )
-from ui.shell.state import FIRST_TABLE, current_table, is_fresh, is_untouched, open_table, steady  # noqa: E402
+from ui.shell.state import FIRST_TABLE, current_table, is_fresh, is_untouched, open_table, opened, steady  # noqa: E402
 from ui.shell.web import visitor_of  # noqa: E402
 from ui.workshop import workshop  # noqa: E402
 
 began = time.perf_counter()
 st.set_page_config(page_title="Allowance", page_icon=str(ROOT / "ui" / "icon.png"), layout="wide")
-style.apply()
 language.settle()
 tour.settle()
 first = "pages" not in st.session_state
 page = st.navigation(list(nav.pages().values()), position="hidden")  # the head links to them
-widget_words.speak(lessons=page.url_path == "lessons")
+style.apply(widget_words.rules(lessons=page.url_path == "lessons"))
 newcomer = first and page.url_path == "" and is_untouched()  # sees Start before the engine is imported
 if not newcomer:
     first_screen.finish()
@@ -66,19 +65,19 @@ if name != "data" and not newcomer:
 nav.head(name, FIRST_TABLE if own is None else own.name)
 with st.container(key="head", horizontal=True, width="content"):
     tour.show_about(name)
-    language.pick()
+    language.pick(at_once=name == nav.START)  # its first visitor would wait for the engine
     if person.served():
         from ui.people import names
 
         names.show()
 nav.inside(name, shown)
 workshop.banner()
-frame.draw(table)
+frame.draw(table, name)
 with st.container():  # keeps the elements below in place
     tour.show(name, shown)
     st.html('<span class="sr" id="here" tabindex="-1"></span>')  # where the link that skips to the content leads
 try:
-    with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady(), language.kept():
+    with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady(), language.kept(), opened(own):
         page.run()
 except dp.AllowanceError as error:
     from dpengine.ledger.people_rules import NO_RIGHT
@@ -93,3 +92,4 @@ finally:
 
         metrics.here.page(time.perf_counter() - began)
     speed.settle(first_screen.finish)
+    frame.meter_after(table)

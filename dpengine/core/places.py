@@ -7,6 +7,7 @@ is the user's own for data of programs: %LOCALAPPDATA%, ~/Library/Application Su
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 SETTING = "ALLOWANCE_HOME"  # names another folder
@@ -18,12 +19,23 @@ SAMPLES = _ENGINE / "samples" if _CHECKOUT is None else _CHECKOUT / "data"
 
 def home() -> Path:
     if named := os.environ.get(SETTING):
-        return Path(named)
+        return _path(named)
+    return _usual()
+
+
+@cache
+def _usual() -> Path:
     if _CHECKOUT is not None:
         return _CHECKOUT / "var"
     from platformdirs import user_data_path
 
     return user_data_path("Allowance", appauthor=False)
+
+
+@cache
+def _path(named: str) -> Path:
+    """The same path each time: pages ask for it some thirty times a click, and a new one is hashed anew."""
+    return Path(named)
 
 
 def empty() -> bool:

@@ -229,12 +229,18 @@ def opened(
     most = max(left * PART - check, Fraction(0))
     left -= check
 
+    refused: list[Fraction] = []  # at a larger ε the rule admits no noise either
+
     def at(epsilon: Fraction) -> tuple[AnyQuery, Fraction] | None:
         try:
             query = make(epsilon)
         except AllowanceError:
             return None
+        if refused and epsilon >= refused[0]:
+            return None
         share = price_now(query, rule, totals)
+        if share is None:
+            refused[:] = [epsilon]
         return None if share is None or share > left else (query, share)
 
     def best(option: tuple[AnyQuery, Fraction]) -> Fraction:

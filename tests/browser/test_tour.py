@@ -64,5 +64,5 @@ def test_a_word_explains_itself(page: Any, phone: Any) -> None:
     shot(phone, "phone-word")
     phone.get_by_role("button", name=say("about.open")).tap()
     phone.get_by_text(say("about.all"), exact=True).tap()
-    assert phone.get_by_text("half have more").is_visible()
+    phone.get_by_text("half have more").wait_for()
     no_sideways_scrolling(phone)

@@ -131,7 +131,7 @@ def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Start at the opening price of a question that was just picked."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
     try:
-        query = table.query(key, **asked | {"epsilon": usual(table), "noise": ""})
+        query = table.query(key, **asked | {"epsilon": "1", "noise": ""})  # any ε: the opening price has its own
     except dp.AllowanceError:  # it is not put together yet: what was set stays
         return
     found = table.opening(query)

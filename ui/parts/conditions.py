@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -63,11 +64,18 @@ def read_groups(text: str) -> Any:
     """The groups that an address or an option describes; a column's name stays as it is."""
     if not text.startswith("{"):
         return text
+    found = _groups_in(text)
+    return text if found is None else dict(found)
+
+
+@lru_cache(maxsize=1024)
+def _groups_in(text: str) -> dict[str, Any] | None:
+    """The groups in a JSON text; None if it holds none. Kept, since a picker reads all its options at every click."""
     try:
         found = read_strict(text)
     except ValueError:
-        return text
-    return found if isinstance(found, dict) and isinstance(found.get("column"), str) else text
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("column"), str) else None
 
 
 def option_of(given: Any) -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.asking.answers import identity, query_of
 from dpengine.asking.exports import act_words, sentence_of
+from dpengine.core.remembered import Lately
 from dpengine.ledger.ledger import Act
 from dpengine.ledger.rows import Charge, questions_of
 from dpengine.mechanisms.card import AnswerKind
@@ -19,7 +20,7 @@ from dpengine.messages.language import current
 from dpengine.messages.numbers import day
 from ui.parts import answer_notes
 from ui.shell.frame import paragraph
-from ui.shell.state import workspace
+from ui.shell.state import visitor, workspace
 from ui.shell.style import sheet
 from ui.words import prices
 from ui.words.figures import printed_range
@@ -27,6 +28,7 @@ from ui.words.markup import Html, html_table, link
 from ui.words.wording import as_one, in_short
 
 LATEST = 3
+_lately = Lately(256)
 _KEPT = 10_000
 _in_short: dict[tuple[str, str, str, bool], str] = {}  # by the rows of a charge and its answer, and the language
 
@@ -39,8 +41,21 @@ def show(table: dp.Table) -> None:
     more, every = "", escape(f"answers?{urlencode({'table': table.name})}", quote=True)
     if len(entries) > LATEST:
         more = f"<p>{link(every, say('history.all'), 'see')}</p>"
-    rows = rows_html(table, entries[:LATEST], names=("question", "answer", "share"))
+    rows = _latest(table, entries[:LATEST])
     st.html(f"<h2>{escape(say('history.title'))}</h2>{rows}{more}")
+
+
+def _latest(table: dp.Table, entries: list[dp.Entry]) -> str:
+    """The rows of the last few questions. Kept while the ledger is as it is, since every click on Ask shows them; what
+    is kept are released answers, and prices as this visitor reads them."""
+
+    def draw() -> str:
+        return rows_html(table, entries, names=("question", "answer", "share"))
+
+    if any(entry.outcome is None for entry in entries):  # it may end at any moment
+        return draw()
+    ledger, facts = workspace().ledger.head()[1], table.facts
+    return _lately((workspace().folder, ledger, visitor(), table.name, facts, facts.whose, current()), draw)
 
 
 def rows_html(

@@ -104,7 +104,8 @@ def seen() -> int | None:
 
 
 def _fields(button: str) -> dict[str, str]:
-    found = {str(name): value for name, value in st.session_state.items() if str(name).startswith(_FIELDS)}
+    state: dict[str, Any] = st.session_state.to_dict()  # to read one after the other, each costs a walk
+    found = {name: value for name, value in state.items() if name.startswith(_FIELDS)}
     return {
         name: repr(value) for name, value in found.items() if name not in _OURS and not name.startswith(f"{button}-")
     }

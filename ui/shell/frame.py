@@ -21,16 +21,32 @@ if TYPE_CHECKING:
     from dpengine.asking.plan import Priced
 
 _SLOT, _PICKER = "_meter_slot", "_picker_slot"
+_SHOWN, _WAITS = "_meter_shown", "_meter_waits"  # the page and table it was drawn for; is it to be drawn in this run?
 _DOT = "\u00a0· "  # never begins a line
 
 
-def draw(table: dp.Table | None) -> None:
+def draw(table: dp.Table | None, page: str) -> None:
+    """Draw the meter, and reserve the place of the picker. In a later run of the same page the browser still shows the
+    meter, so the page may draw it with its price at once; `meter_after` does it for a page that has not."""
     with st.container(key="line", horizontal=True, vertical_alignment="center"):
         st.session_state[_PICKER] = st.container(key="pick-table", width="content")
-        slot = st.container(key="meter").empty()
-    st.session_state[_SLOT] = slot
-    if table is not None:
-        _fill(slot, table, None)
+        st.session_state[_SLOT] = st.container(key="meter")
+    now = None if table is None else (page, table.name)
+    st.session_state[_WAITS], st.session_state[_SHOWN] = st.session_state.get(_SHOWN) == now, now
+    if table is not None and not st.session_state[_WAITS]:
+        _fill(table, None)
+
+
+def meter_after(table: dp.Table | None) -> None:
+    """Draw the meter if the page left it to the frame."""
+    if table is not None and st.session_state.get(_WAITS):
+        _fill(table, None)
+
+
+def _show(html: str) -> None:
+    """Put this into the place of the meter, instead of what a part of this run drew there."""
+    st.session_state[_WAITS] = False
+    st.session_state[_SLOT] = st.session_state[_SLOT].html(html)
 
 
 def pick_table(table: dp.Table, page: str, here: bool = False) -> None:
@@ -105,18 +121,18 @@ def show_error(title: str, sentence: str, arrived: bool = False) -> None:
 def show_price(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", aside: bool = True) -> None:
     """Draw the meter with the price of a question or plan (`of` chooses the words); `aside` adds the table's name and
     terms."""
-    _fill(st.session_state[_SLOT], table, preview, of, aside)
+    _fill(table, preview, of, aside)
 
 
 def replace_meter(sentence: str) -> None:
     """Draw a sentence in place of the meter, on pages that spend no open table's allowance."""
     words = f"<span>{gloss.text(sentence)}</span>"
-    st.session_state[_SLOT].html(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
+    _show(f'<div class="meter"><div class="words" dir="auto">{words}</div></div>')
 
 
 def hide_meter() -> None:
     """Draw no meter, on pages about no table or several tables."""
-    st.session_state[_SLOT].html('<div class="meter"></div>')
+    _show('<div class="meter"></div>')
 
 
 def small_bar(used: Fraction) -> str:
@@ -125,12 +141,12 @@ def small_bar(used: Fraction) -> str:
     return f'<div class="meter"><div class="bar slim" role="img" aria-label="{label}">{gone}</div></div>'
 
 
-def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", named: bool = True) -> None:
+def _fill(table: dp.Table, preview: dp.Preview | Priced | None, of: str = "", named: bool = True) -> None:
     try:
         meter = table.meter()
     except dp.AllowanceError as error:  # a ledger that is locked, or was edited by hand
         words = f"<b>{escape(say('meter.none'))}</b> {escape(str(error))}"
-        slot.html(f'<div class="refused" role="alert">{words}</div>')
+        _show(f'<div class="refused" role="alert">{words}</div>')
         return
     bars = _shared(table, meter, preview)
     if bars is None:
@@ -140,7 +156,7 @@ def _fill(slot: Any, table: dp.Table, preview: dp.Preview | Priced | None, of: s
             f'<div class="words"><span>{gloss.html(words)}</span>{aside}</div>'
             f'<div class="bar" role="img" aria-label="{escape(label)}">{parts}</div>'
         )
-    slot.html(f'<div class="meter">{bars}{_reserve(meter)}</div>')
+    _show(f'<div class="meter">{bars}{_reserve(meter)}</div>')
 
 
 def _bar(used: Fraction, preview: dp.Preview | Priced | None, of: str) -> tuple[str, str, str]:

@@ -6,7 +6,7 @@ A choice stays in the address, so that shared links keep their language, and in 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -82,13 +82,19 @@ def _ours(wanted: object) -> str | None:
     return name if name in LANGUAGES else None
 
 
-def pick() -> None:
-    """Draw the language picker at the right of the head."""
+def pick(at_once: bool) -> None:
+    """Draw the language picker at the right of the head; its window only while it is open, or `at_once`."""
+    more: Any = {"key": "language-open", "on_change": "ignore" if at_once else "rerun"}
     with st.container(key="language", width="content"):
-        with st.popover(say(f"language.name.{current()}"), key="language-open", help=None):
-            label, now, key = say("language.label"), LANGUAGES.index(current()), f"{_PICKER}-{current()}"
-            st.radio(label, LANGUAGES, now, _name, key, on_change=_choose, args=(key,))
+        with st.popover(say(f"language.name.{current()}"), **more) as window:
+            if at_once or window.open:
+                _choices()
         web.keep_cookie(IN_ADDRESS, st.session_state.get(_CHOSEN))
+
+
+def _choices() -> None:
+    label, now, key = say("language.label"), LANGUAGES.index(current()), f"{_PICKER}-{current()}"
+    st.radio(label, LANGUAGES, now, _name, key, on_change=_choose, args=(key,))
 
 
 def _name(lang: str) -> str:

@@ -7,7 +7,7 @@ nobody adds tables.
 from __future__ import annotations
 
 from copy import copy
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
@@ -77,6 +77,11 @@ def place_of(name: str) -> str | None:
 def address(name: str, table: str | None = None, **beside: str) -> str:
     """A link to a page in the chosen language, escaped for an HTML attribute."""
     query = ({"table": table} if table is not None else {}) | beside | in_address()
+    return _written(name, tuple(query.items()))
+
+
+@lru_cache(maxsize=1024)
+def _written(name: str, query: tuple[tuple[str, str], ...]) -> str:
     return escape(("./" if name == START else name) + (f"?{urlencode(query)}" if query else ""), quote=True)
 
 

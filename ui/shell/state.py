@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -125,8 +126,23 @@ def is_fresh() -> bool:
     return not (wanted or workspace().here(FIRST_TABLE) or workspace().names())
 
 
+_in_frame: ContextVar[dp.Table | None] = ContextVar("table", default=None)
+
+
+@contextmanager
+def opened(table: dp.Table | None) -> Iterator[None]:
+    """Within this context `current_table` is this table, which the frame has just opened for the page."""
+    before = _in_frame.set(table)
+    try:
+        yield
+    finally:
+        _in_frame.reset(before)
+
+
 def current_table() -> dp.Table:
     """The table in the URL, else the one chosen before, else the newest added, else the first sample."""
+    if (drawn := _in_frame.get()) is not None:
+        return drawn
     try:
         wanted = st.query_params.get("table") or st.session_state.get("table")
         table = open_table(wanted or newest_table() or FIRST_TABLE)

@@ -44,9 +44,15 @@ def palette() -> Palette:
     return DARK if dark() else LIGHT
 
 
-def apply() -> None:
+def apply(more: str) -> None:
+    """Set what depends on the reader: the colours, and `more` rules. The other rules come with the page, as a file
+    (ui/shell/widget_words.py), and not again with every click."""
     variables = '--serif:"Source Serif","Source Serif 4",serif;' + palette().variables()
-    st.html(f"<style>:root{{{variables}}}{rules('shell/style')}{rules('shell/places')}</style>")
+    st.html(f"<style>:root{{{variables}}}{more}</style>")
+
+
+def every_page() -> str:
+    return rules("shell/style") + rules("shell/places")
 
 
 @cache

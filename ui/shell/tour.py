@@ -7,6 +7,7 @@ visitor's choice must be remembered.
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -102,9 +103,17 @@ WORDS = {  # by page: terms that a newcomer meets there
 
 
 def show_about(page: str) -> None:
+    """Draw the button *What is this?*, and its window once somebody opens it."""
     if not known(f"about.{page}"):
         return
-    with st.container(key="what", width="content"), st.popover(say("about.open"), icon=":material/help:"):
+    at_once = page == STEPS[0]  # its first visitor would wait for the engine
+    more: Any = {"key": "about-open", "on_change": "ignore" if at_once else "rerun"}
+    with (
+        st.container(key="what", width="content"),
+        st.popover(say("about.open"), icon=":material/help:", **more) as window,
+    ):
+        if not (at_once or window.open):
+            return
         words = "".join(gloss.entry(name) for name in WORDS.get(page, ()))
         listed = f"<h2>{gloss.escaped('about.words')}</h2><dl>{words}</dl>" if words else ""
         st.html(f'<div class="about"><p>{gloss.escaped(f"about.{page}")}</p>{listed}</div>')

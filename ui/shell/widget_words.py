@@ -2,7 +2,8 @@
 
 Streamlit has no translations. Our script (`widget_words.js`), served by this server as the content policy demands,
 replaces the texts by ours from the catalogues (`widgets`). Each page names its widgets' language. The script also lets
-links in our tables and pictures open another page without a full reload, and loads ahead what draws fields.
+links in our tables and pictures open another page without a full reload, and loads ahead what draws fields. The style
+of every page is served in the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import streamlit as st
 
 from dpengine.messages import CATALOGUES, MEANT
 from dpengine.messages.language import LANGUAGES, STORED, current
-from ui.shell import gate
+from ui.shell import gate, style
 from ui.shell.language import RIGHT_TO_LEFT
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ def _fields() -> str:
 SCRIPT = _script()
 PATH = f"/words-{hashlib.sha256(SCRIPT).hexdigest()[:12]}.js"  # named by its content, so browsers may cache it
 _TAG = f'<head><script defer src=".{PATH}"></script>'.encode("ascii")  # before Streamlit's own scripts
+STYLE = style.every_page().encode("utf-8")
+STYLE_PATH = f"/style-{hashlib.sha256(STYLE).hexdigest()[:12]}.css"
+_LINK = f'<link rel="stylesheet" href=".{STYLE_PATH}"></body>'.encode("ascii")  # after Streamlit's own rules
+_FILES = {PATH: (b"text/javascript; charset=utf-8", SCRIPT), STYLE_PATH: (b"text/css; charset=utf-8", STYLE)}
 _AS_IT_IS = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 _LENGTH_AND_VERSION = (b"content-length", b"etag", b"last-modified")
 
@@ -100,17 +105,17 @@ _RIGHT_TO_LEFT = (  # text, tables and figures; pictures with an axis stay as th
 )
 
 
-def speak(lessons: bool) -> None:
-    """Set the language of this page's widgets: English if the page itself is in English."""
+def rules(lessons: bool) -> str:
+    """CSS that names the language of this page's widgets: English if the page itself is in English."""
     lang = current() if lessons or MEANT[current()] == MEANT[STORED] else STORED
     wider = json.dumps(CATALOGUES[lang][f"{_AREA}wider"], ensure_ascii=False)
     mirrored = _RIGHT_TO_LEFT if lang in RIGHT_TO_LEFT else ""
-    st.html(f"<style>:root{{--words:{lang};--wider:{wider};}}{mirrored}</style>")
+    return f":root{{--words:{lang};--wider:{wider};}}{mirrored}"
 
 
 class Words:
-    """ASGI middleware: serves the script and adds it to the head of every page. Downloads, reports among them, stay as
-    written: they must not run a script."""
+    """ASGI middleware: serves the script and the style of every page, and adds both to each page. Downloads, reports
+    among them, stay as written: they must not run a script."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -119,10 +124,10 @@ class Words:
         if scope["type"] != "http" or gate.within(scope["path"]).startswith("media/"):
             await self.app(scope, receive, send)
             return
-        if scope["path"].endswith(PATH):
-            kind, kept = (b"content-type", b"text/javascript; charset=utf-8"), (b"cache-control", b"max-age=31536000")
-            length = (b"content-length", str(len(SCRIPT)).encode("ascii"))
-            await gate.respond(send, 200, [kind, kept, length], SCRIPT)
+        if (file := _FILES.get("/" + scope["path"].rpartition("/")[2])) is not None:
+            kind, kept = (b"content-type", file[0]), (b"cache-control", b"max-age=31536000")
+            length = (b"content-length", str(len(file[1])).encode("ascii"))
+            await gate.respond(send, 200, [kind, kept, length], file[1])
             return
         if "text/html" in gate.header(scope, b"accept"):
             asked = [(name, value) for name, value in scope["headers"] if name.lower() not in _AS_IT_IS]
@@ -141,7 +146,7 @@ class Words:
             body += message.get("body", b"")
             if message.get("more_body", False):
                 return
-            body = body.replace(b"<head>", _TAG, 1)
+            body = body.replace(b"<head>", _TAG, 1).replace(b"</body>", _LINK, 1)
             headers = [(name, value) for name, value in page["headers"] if name.lower() not in _LENGTH_AND_VERSION]
             headers.append((b"content-length", str(len(body)).encode("ascii")))
             await send({**page, "headers": headers})

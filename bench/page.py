@@ -93,6 +93,13 @@ def _visit(browser: Any, address: str, first: str, whole: str) -> dict[str, floa
 @contextmanager
 def _served(script: str, place: str = "", module: str = "streamlit") -> Iterator[str]:
     """The address of a server of its own; `place` is its folder, else an empty one."""
+    with _running(script, place, module) as (base, _):
+        yield base
+
+
+@contextmanager
+def _running(script: str, place: str = "", module: str = "streamlit") -> Iterator[tuple[str, int]]:
+    """The address of a server of its own, and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -103,7 +110,7 @@ def _served(script: str, place: str = "", module: str = "streamlit") -> Iterator
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             _wait(f"http://127.0.0.1:{port}", process, Path(log.name))
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", process.pid
         finally:
             process.terminate()
             process.wait(timeout=20)

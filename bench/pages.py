@@ -11,6 +11,8 @@ itself is there already, so the empty page is a head and a meter, and the ratio 
 that: it is printed and has no limit. *Work*: the server's processor time for one run of the script.
 *Four people* work at once on one server: each opens every page in an order of their own, again and again, without a
 pause. No page may take more than two seconds, from the click until its script has ended.
+
+With Ask, also what clicks on it cost a server, and the first question of a new table: bench/clicks.py.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlencode
 
+from bench import clicks
 from bench.measure import drawn, must
 from bench.tasks import ROOT
 
@@ -96,11 +99,13 @@ def main() -> int:
         table.close()
         opened, clicked = in_browser(folder, names)
         together = asyncio.run(_together(folder, names))
+        costs = asyncio.run(clicks.measure(folder)) if "ask" in names else {}
     lines, bad = report(work, opened, clicked, together)
-    print("\n".join(lines.values()))
+    told, over = clicks.report(costs)
+    print("\n".join([*lines.values(), *told]))
     if given.write:
-        _write(lines)
-    return int(bad)
+        _write(lines, told)
+    return int(bad or over)
 
 
 def names_of_pages() -> list[str]:
@@ -149,14 +154,18 @@ more than 2 s. Each few pages stand against the empty page measured with them, s
 """
 
 
-def _write(lines: dict[str, str]) -> None:
-    """These lines, and those of the other pages as they were."""
+def _write(lines: dict[str, str], told: list[str]) -> None:
+    """These lines, and those of the other pages as they were; what clicks on Ask cost, if that was `told` anew."""
     path = ROOT / "bench" / "results-pages.md"
     kept = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    kept, old = (
+        (kept[: kept.index(clicks.TITLE)], kept[kept.index(clicks.TITLE) :]) if clicks.TITLE in kept else (kept, [])
+    )
     before = {line.split(" | ")[0].removeprefix("| "): line for line in kept if line.startswith("| ")}
     every = before | lines
     order = [name for name in (EMPTY, *names_of_pages()) if name in every]
-    path.write_text(_HEAD + "\n".join(every[name] for name in order) + "\n", encoding="utf-8")
+    parts = [*(every[name] for name in order), "", *(clicks.text(told) if told else old)]
+    path.write_text(_HEAD + "\n".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
 def in_browser(folder: str, names: Iterable[str]) -> tuple[Seconds, Seconds]:
@@ -276,9 +285,11 @@ def _declare(folder: str) -> Any:
     columns |= {"age": dp.Number(0, 100, step=1), "hours": dp.Number(0, 100, step=1)}
     columns["schooling"] = dp.Category(levels, unknown="primary", missing="primary")
     home = dp.open_workspace(folder)
-    table = home.add_table(
-        "census", pd.DataFrame(rows), schema=dp.Schema(columns), unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6")
-    )
+    declared: dict[str, Any] = {"schema": dp.Schema(columns), "unit": dp.Unit.rows(), "budget": dp.Budget("1", "1e-6")}
+    frame = pd.DataFrame(rows)
+    for name in clicks.NEW_TABLES:
+        home.add_table(name, frame, **declared)
+    table = home.add_table(clicks.TABLE, frame, **declared)
     for key, parameters in ASKED:
         table.ask(table.query(key, **parameters))
     return home

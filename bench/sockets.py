@@ -94,6 +94,18 @@ class Visitor:
         await self.type(part, value)
         return await self._run(self._state(self.find("text_input", part)[1].fragment))
 
+    async def set(self, part: str, value: float) -> float:
+        """The field for a number whose key has this part."""
+        name, widget = self.find("number_input", part)
+        self.states[name] = WidgetState(id=name, double_value=value)
+        return await self._run(self._state(widget.fragment))
+
+    async def unfold(self, part: str, is_open: bool = True) -> float:
+        """Open what is folded under the title whose key has this part, or close it."""
+        name, widget = self.find("expandable", part)
+        self.states[name] = WidgetState(id=name, bool_value=is_open)
+        return await self._run(self._state(widget.fragment))
+
     async def press(self, part: str) -> float:
         name, widget = self.find("button", part)
         self.states[name] = WidgetState(id=name, trigger_value=True)
@@ -167,9 +179,12 @@ class Visitor:
                 self._ended.set()
 
     def _take(self, delta: Any) -> None:
-        if delta.WhichOneof("type") != "new_element":
+        if delta.WhichOneof("type") == "new_element":
+            element = delta.new_element
+        elif delta.WhichOneof("type") == "add_block" and delta.add_block.WhichOneof("type"):
+            element = delta.add_block
+        else:
             return
-        element = delta.new_element
         kind = str(element.WhichOneof("type"))
         proto = getattr(element, kind)
         if kind == "html":

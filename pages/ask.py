@@ -98,6 +98,7 @@ with st.container(key="card-spend"):
             if not fit_warnings.instead(table, query, quiet=refused is not None or looking):
                 if not looking and (useless := spend.useless(price)):
                     paragraph(useless, "warn")
+                    spend.offer_useful(table, query)
                 bar = shown_answer.bar(looking, price.useful)
                 with st.container(horizontal=True, vertical_alignment="center", key=bar):
                     shown_answer.asked(table, query, just_answered)

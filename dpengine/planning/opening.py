@@ -3,8 +3,9 @@
 **Opening price**, one rule for every question and every page. A question opens at the least usual ε with a clear answer
 (`CLEAR`; more exact where that takes little, `EXACT`), but never for more than a twentieth of the remaining allowance
 (`PART`). If a twentieth does not buy a clear answer, it opens at exactly what a twentieth buys; the page then says what
-would help, and the person may spend more. A question with a higher least price (noise that closes the pure clause, on
-an allowance spent in few large pieces) opens at the least that can be asked, and the page says so.
+would help, and offers the least step that is clear, else useful, for at most a quarter (`OFFERED`). A question with a
+higher least price (noise that closes the pure clause, on an allowance spent in few large pieces) opens at the least
+that can be asked, and the page says so.
 
 **Noise.** The same question can be answered with different noise, and a budget's two sums price noise differently. In
 Σε permute-and-flip costs the same as the exponential mechanism and is more accurate; in Σr it costs up to four times as
@@ -35,6 +36,7 @@ from dpengine.mechanisms.query import AnyQuery
 
 GRAIN = 10**6  # ε is tried in millionths
 PART = Fraction(1, 20)  # of the remaining allowance: no form opens above it
+OFFERED = Fraction(1, 4)  # of the remaining allowance: for at most this, a page offers a useful step
 CLEAR = 2  # times more exact than mostly noise
 EXACT = ((16, Fraction(1, 100)), (8, Fraction(2, 100)), (4, Fraction(5, 100)))  # this many times, for this share
 STEPS = tuple("0.005 0.01 0.02 0.03 0.05 0.07 0.1 0.15 0.2 0.3 0.5 0.7 1 1.5 2 3".split())  # of a slider
@@ -207,6 +209,7 @@ class Opening:
     dear: bool  # it costs more than PART of the remaining allowance
     useful: Fraction | None  # the price of the least usual step that is more than noise; None: more than is left
     clear: Fraction | None  # the price of the least clear step
+    better: AnyQuery | None = None  # where `query` is mostly noise: a useful step for at most OFFERED of what is left
 
 
 def room(query: AnyQuery) -> Fraction:
@@ -265,7 +268,8 @@ def opened(
     useful, clear = (option and option[1] for option in (first(1, left), first(CLEAR, left)))
     asked = cheapest(chosen[0], rule, totals)
     share = price_now(asked, rule, totals) or chosen[1]
-    return Opening(chosen[0], asked, share, share > most, useful, clear)
+    offered = None if room(asked) >= 1 else first(CLEAR, left * OFFERED) or first(1, left * OFFERED)
+    return Opening(chosen[0], asked, share, share > most, useful, clear, offered and offered[0])
 
 
 def _bought(

@@ -14,6 +14,7 @@ from helpers_declare import Page
 from helpers_page import html_of, open_page, plain
 
 import dpengine as dp
+from dpengine.core.exact import text_of
 from dpengine.declared.unit import Unit
 from dpengine.messages import say
 from dpengine.messages.language import speaking
@@ -189,6 +190,10 @@ def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what
     assert opens is not None and opens.useful is not None and room(opens.asked) < 1 and opens.share <= PART
     assert f"which takes about {prices.takes(clinic, opens.useful)} " in told(app)
     assert say("lever.lead") in told(app)
+    assert opens.better is not None and clinic.preview(opens.better, checked=True).share <= Fraction(1, 4)
+    next(button for button in app.button if button.key == "spend-useful").click().run()
+    assert not app.exception and app.session_state["ask-epsilon"] == text_of(opens.better.epsilon)
+    assert "spend-useful" not in [button.key for button in app.button], "it is useful now"
 
 
 @pytest.mark.long

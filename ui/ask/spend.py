@@ -171,6 +171,30 @@ def useless(price: dp.Preview) -> str:
     return say("ask.useless_groups" if price.promise.grouped else "ask.useless")
 
 
+def offer_useful(table: dp.Table, query: dp.Query) -> None:
+    """Draw a button that sets a useful step, where the question's opening price buys mostly noise and that step takes
+    at most a quarter of what is left."""
+    found = table.opening(query)
+    if found is None or found.better is None or found.better.epsilon <= query.epsilon:
+        return
+    then = table.cheapest(found.better)
+    facts = {
+        "share": prices.takes(table, table.preview(then, checked=True).share),
+        "promise": then.promise().short(then),
+    }
+    st.button(
+        unmarked(say("spend.offer", **facts)),
+        key="spend-useful",
+        type="primary",
+        on_click=_set_step,
+        args=(text_of(found.better.epsilon),),
+    )
+
+
+def _set_step(epsilon: str) -> None:
+    st.session_state[_epsilon(ASK)] = epsilon
+
+
 def dear(price: dp.Preview) -> str:
     """A warning before a question takes a large part of the allowance; else empty."""
     return " ".join(filter(None, [say("ask.dear_sure"), useless(price)])) if price.share > DEAR else ""

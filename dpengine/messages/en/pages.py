@@ -266,5 +266,6 @@ SENTENCES: dict[str, str] = {
     "spend.least_part": "Nothing cheaper is possible now: the least is {share} % of what is left.",
     "spend.dear": "Here a clearly useful answer takes about {share} of the allowance.",
     "spend.dear_most": "What is left of the allowance buys an answer that is only just useful.",
+    "spend.offer": "More exact for {share}: {promise}",
     "spend.helps": "What would help?",
 }

@@ -266,5 +266,6 @@ SENTENCES: dict[str, str] = {
     "spend.least_part": "Ceneje tukaj zdaj ni mogoče: najmanj je {share} % preostanka.",
     "spend.dear": "Za jasno uporaben odgovor tu porabite približno {share} proračuna.",
     "spend.dear_most": "Preostanek proračuna zadošča le za komaj uporaben odgovor.",
+    "spend.offer": "Natančneje za {share}: {promise}",
     "spend.helps": "Kaj bi pomagalo?",
 }

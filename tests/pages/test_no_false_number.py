@@ -48,7 +48,7 @@ def test_an_answer_of_some_rows_of_each_person_says_so_wherever_it_stands(home: 
     assert answer.sentence == "The mean of Spent for rows (at most 1 of each person)"
     shown = html_of(open_page("ask", table="spending", answer=answer.request_id))
     assert headline_of(shown).startswith("Of at most 1 row per person: about ")
-    wanted = r"This counts at most 1 row per person\. (At most )?[\d–]+ % of people have more, (and|but) their rows"
+    wanted = r"At most 1 row per person counts\. (Up to )?[\d–]+ % of people have more, perhaps with"
     assert re.search(wanted, notes_of(shown))
     look = table.ask(table.query("overview", columns=["Spent", "Channel"], epsilon="1"))
     assert re.search(wanted, notes_of(html_of(open_page("board", table="spending", look=look.request_id))))

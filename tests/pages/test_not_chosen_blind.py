@@ -72,7 +72,7 @@ def test_a_range_that_somebody_narrowed_is_not_called_too_wide_and_none_is_where
     assert not price.too_wide(column, usual, visits, "add_remove", (20,)), "no range helps so few people"
 
 
-@pytest.mark.parametrize(("lang", "told"), [("en", "yes, no, da, ne, 1, 0"), ("sl", "da, ne, yes, no, 1, 0")])
+@pytest.mark.parametrize(("lang", "told"), [("en", "yes, no, 1, 0"), ("sl", "da, ne, 1, 0")])
 @pytest.mark.usefixtures("shared")
 def test_yes_and_no_are_told_once(lang: str, told: str) -> None:
     from ui.data.draft import Card, Draft, column_of
@@ -80,7 +80,7 @@ def test_yes_and_no_are_told_once(lang: str, told: str) -> None:
     with speaking(lang):
         column = column_of(Card.for_name("smoker"), Draft().dialect)
         assert plain_list(price.also(column)) == told and price.briefly(column) == ""
-        assert price.short_words(column).count("da") == 1
+        assert price.short_words(column).count("da") == (lang == "sl")
 
 
 @pytest.mark.parametrize(("lang", "told"), [("en", "else “other”"), ("sl", "drugo je »drugo«")])
@@ -138,7 +138,7 @@ def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(ho
     asked = table.ask(table.query("mean", column="wait", epsilon="2"))
     told = plain(html_of(open_page("ask", table="cut", answer=asked.request_id)))
     assert "Nobody has checked" in told and "wait above 240 counts as 240" in told
-    assert say("fit.note.unchecked", column="wait") in headline_notes(asked), "in the size of the headline"
+    assert say("fit.note.unchecked", column="wait") in headline_notes(asked), "beside the headline"
     table.ask(table.query("fit_checks", columns=["wait"], epsilon="5"))
     told = plain(html_of(open_page("ask", table="cut", answer=asked.request_id)))
     assert "Nobody has checked" not in told and "most lie above 240" in told
@@ -338,7 +338,7 @@ def test_cells_beyond_the_range_are_told_before_a_question_is_paid_for_and_on_ev
     assert say("fit.careful") in told, "beside the button too"
     answer = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
     shown = html_of(open_page("ask", table="coded", answer=answer.request_id))
-    assert re.search('<p class="headline-note">Careful: [67]–[89] %', shown), "in the size of the headline"
+    assert re.search('<p class="headline-note">Careful: [67]–[89] %', shown), "beside the headline"
     again = table.ask(table.query("mean", column="wait", epsilon="1"), checked=True)
     shown = html_of(open_page("ask", table="coded", answer=again.request_id))
     together = shown.split("<h2>" + say("looks.title", count=2))[1]

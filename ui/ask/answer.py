@@ -312,11 +312,11 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
         return
     meaning = protects("answer.meaning", answer.query)
     notes = answer_notes.fit_notes(answer, linked=True)
-    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>{notes}'
+    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>'
     st.html(
         f'<p class="question arrived" tabindex="-1">'
         f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
-        f"{answer_notes.finding(answer, lead, linked=True)}"
+        f"{answer_notes.finding(answer, lead, notes, linked=True)}"
     )
     scroll.arrived(answer.request_id)
     if ways is not None:
@@ -334,7 +334,7 @@ def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:
     of = say("answer.of", sentence=answer.sentence, table=table.name)
     st.html(
         f'<p class="question">{escape(of)}</p><p class="headline">{escape(headline(answer))}</p>'
-        f'{answer_notes.headline_notes(answer, linked=True)}<p class="lead">{escape(lead)}</p>'
+        f'<p class="lead">{escape(lead)}</p>{answer_notes.headline_notes(answer, linked=True)}'
         f"{answer_notes.fit_notes(answer)}{answer_notes.cut_note(answer.query)}"
     )
 
@@ -584,8 +584,8 @@ def card_words(answer: dp.Answer, before: str = "", aside: str = "") -> str:
     question = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
     beside = f' <span class="took">{escape(aside)}</span>' if aside else ""
     lost = f"<p>{escape(lacks)}</p>" if (lacks := not_kept(answer, _follows(answer))) else ""
-    lead = f"<p>{escape(range_words(answer))}</p>{lost}{answer_notes.fit_notes(answer)}"
-    return f"<p class='question'>{escape(before + question)}{beside}</p>{answer_notes.finding(answer, lead)}"
+    lead, below = f"<p>{escape(range_words(answer))}</p>{lost}", answer_notes.fit_notes(answer)
+    return f"<p class='question'>{escape(before + question)}{beside}</p>{answer_notes.finding(answer, lead, below)}"
 
 
 def card_notes(answer: dp.Answer) -> list[str]:

@@ -80,8 +80,8 @@ def _together(reading: Reading, beta: Fraction) -> None:
     if isinstance(combined.interval, dict):
         code = "answer.ranges_one" if len(combined.interval) == 1 else "answer.ranges"
         words = say(code, of=len(combined.interval), chance=chance(reading.beta))
-    lead = f'<p class="lead">{escape(words)}</p>{answer_notes.fit_notes(combined)}'
-    lines.append(answer_notes.finding(combined, lead, kind="together"))
+    lead = f'<p class="lead">{escape(words)}</p>'
+    lines.append(answer_notes.finding(combined, lead, answer_notes.fit_notes(combined), kind="together"))
     if reading.agree:
         facts = {"count": reading.count, "chance": chance(beta), "together": chance(reading.beta)}
         lines.append(p(say(f"looks.{reading.kind}.holds", **facts), "muted"))

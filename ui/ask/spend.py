@@ -195,9 +195,13 @@ def _set_step(epsilon: str) -> None:
     st.session_state[_epsilon(ASK)] = epsilon
 
 
-def dear(price: dp.Preview) -> str:
-    """A warning before a question takes a large part of the allowance; else empty."""
-    return " ".join(filter(None, [say("ask.dear_sure"), useless(price)])) if price.share > DEAR else ""
+def dear(price: dp.Preview, found: Opening | None = None) -> str:
+    """A warning before a question takes a large part of the allowance; else empty. Calmer if the page itself names this
+    price, in `found`, as the one that makes the answer useful or clear."""
+    if price.share <= DEAR:
+        return ""
+    advised = found is not None and price.share in (found.useful, found.clear)
+    return " ".join(filter(None, [say("ask.dear_advised" if advised else "ask.dear_sure"), useless(price)]))
 
 
 def follow(table: dp.Table, key: str, given: dict[str, Any], unpriced: bool) -> None:

@@ -131,22 +131,22 @@ def _since_then(claim: dict[str, Any], table: str, drawn: dp.Table | None = None
 # The headline and what stands below it --------------------------------------------------------------------------------
 
 
-def finding(answer: dp.Answer, lead: str = "", linked: bool = False, kind: str = "") -> str:
+def finding(answer: dp.Answer, lead: str = "", below: str = "", linked: bool = False, kind: str = "") -> str:
     """HTML: the headline, or a paragraph of another `kind`, with its notes.
 
     `lead` is HTML on how far the truth may be. It follows at once, so that nothing pushes it out of view on a phone.
-    Then come warnings: a bar at an end of the declared range, a figure near zero, rows left out. Last and small: how
-    the declaration changes what counts."""
+    Then come the notes of the headline, those in `below`, and warnings: a bar at an end of the declared range, a figure
+    near zero, rows left out. Last and small: how the declaration changes what counts."""
     warnings = [_near_end(answer), _hardly(answer), edges(answer), cut_rows(answer)]
     warned = paragraphs((warning for warning in warnings if warning), "warn")
     title = _of_rows(answer, _of_fitting(answer, _one_sided(answer, headline(answer))))
     kind = kind or ("headline long" if len(title) > LONG else "headline")
     notes = headline_notes(answer, linked)
-    return f'<p class="{kind}">{escape(title)}</p>{notes}{lead}{warned}{cut_note(answer.query)}'
+    return f'<p class="{kind}">{escape(title)}</p>{lead}{notes}{below}{warned}{cut_note(answer.query)}'
 
 
 def headline_notes(answer: dp.Answer, linked: bool = False, below: Collection[str] = ()) -> str:
-    """HTML: notes in the size of the headline, and links to what helps.
+    """HTML: bold notes right after the range, and links to what helps.
 
     The notes say that rows count and not people, what a check doubts, how many cells have no value, and that nobody has
     checked. They also say what a check could have missed, if that is a tenth of the cells or more; if it is less, this

@@ -79,10 +79,13 @@ def ask_button(
         if not again or disabled:
             st.button(label, key=f"{key}-{request}", type=kind, disabled=disabled, on_click=ask)
             return
-        with st.popover(label, key=f"{key}-more-{request}", type=kind):
+        turn = st.session_state.get(closed := f"{key}-closed", 0)  # another key closes it
+        with st.popover(label, key=f"{key}-more-{request}-{turn}", type=kind):
             st.html(f'<p class="muted">{html_lines(again if isinstance(again, str) else say("ask.again_sure"))}</p>')
-            with st.container(key=f"{key}-sure"):
+            with st.container(key=f"{key}-sure", horizontal=True):
                 st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=ask)
+                no = {closed: turn + 1}
+                st.button(say("ask.again_no"), key=f"{key}-no", on_click=st.session_state.update, args=(no,))
 
 
 def next_request(*what: object) -> str:

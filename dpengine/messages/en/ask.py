@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "ask.useless": "This answer will probably be of no use: mostly noise.",
     "ask.useless_groups": "This answer will probably be of little use: in an average group it is mostly noise.",
     "ask.dear_sure": "That is over a fifth of the whole allowance for one question. Fewer groups or a larger error would take less.",
+    "ask.dear_advised": "This takes over a fifth of the allowance. A useful answer needs about that much.",
     "ask.just_changed": "You had just changed the question, so nothing was asked or spent. Check it once more, then ask.",
     "query.unknown": "There is no question called “{key}”; choose one of: {keys}.",
     "query.parameter": "“{name}” is not part of this question; it takes: {names}.",

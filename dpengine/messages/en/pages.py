@@ -152,6 +152,7 @@ SENTENCES: dict[str, str] = {
     "ask.again_free": "Show the paid answer",
     "ask.again_sure": "It is a new draw with its own price; your answer stays.",
     "ask.again_pay": "Yes, pay for it",
+    "ask.again_no": "No",
     "ask.each_row": "A person may have several rows here. Rows count, not people: at most {most} of each person.",
     "ask.each_row_planned": "The error is planned for about {each} {each|row|rows} per person; with more, the answer’s range will be narrower, with fewer wider.",
     "ask.running": "This very question is being asked right now, in another tab or by somebody else. Its answer will be free to see.",

@@ -4,6 +4,7 @@ SENTENCES: dict[str, str] = {
     "ask.useless": "Odgovor bo verjetno neuporaben: večinoma bo šum.",
     "ask.useless_groups": "Odgovor bo verjetno malo uporaben: v povprečni skupini bo večinoma šum.",
     "ask.dear_sure": "To je več kot petina celotnega proračuna za eno vprašanje. Z manj skupinami ali večjo napako bi porabili manj.",
+    "ask.dear_advised": "To porabi več kot petino proračuna. Za uporaben odgovor je treba približno toliko.",
     "ask.just_changed": "Vprašanje ste pravkar spremenili, zato ni bilo postavljeno in nič ni bilo porabljeno. Preglejte ga še enkrat, nato vprašajte.",
     "query.unknown": "Vprašanja z imenom »{key}« ni; izberite eno od teh: {keys}.",
     "query.parameter": "»{name}« ni del tega vprašanja; vprašanje pozna: {names}.",

@@ -152,6 +152,7 @@ SENTENCES: dict[str, str] = {
     "ask.again_free": "Pokaži plačani odgovor",
     "ask.again_sure": "To je nov žreb s svojo ceno; vaš odgovor ostane.",
     "ask.again_pay": "Da, plačam",
+    "ask.again_no": "Ne",
     "ask.each_row": "Oseba ima tu lahko več vrstic. Štejejo vrstice, ne osebe: največ {most} {most|vrstica|vrstici|vrstice|vrstic} na osebo.",
     "ask.each_row_planned": "Napaka je načrtovana za približno {each} {each|vrstico|vrstici|vrstice|vrstic} na osebo; če jih bo več, bo razpon odgovora ožji, če manj, širši.",
     "ask.running": "Prav to vprašanje že čaka na odgovor, v drugem zavihku ali pri kom drugem. Odgovor si boste lahko ogledali brezplačno.",

@@ -455,3 +455,14 @@ def test_a_code_book_in_a_file_waits_for_a_yes(lang: str, tmp_path: Path) -> Non
     page.run()
     assert len(page.refusals) == 1 and CANARY not in page.everything
     assert not list((dp.open_workspace(os.environ["ALLOWANCE_HOME"]).folder / "tmp").glob("upload-*.xlsx"))
+
+
+def test_values_typed_just_before_the_card_is_accepted_count() -> None:
+    """A click that leaves a field sends the field's text and the click in one run."""
+    page = Page().upload("age,tenure\n33,own\n").to("cards")
+    reading = next(one for one in presets.likely("tenure") if one.kind == "list")
+    page.click(f"{page.draft.mark}-1-likely-{presets.likely('tenure').index(reading)}")
+    (field,) = [one for one in page.app.text_area if str(one.key).endswith("-1-listed")]
+    field.set_value("own\nrent")
+    page.click(f"{page.draft.mark}-1-right")
+    assert page.draft.state("tenure") == "settled" and page.draft.opened is None

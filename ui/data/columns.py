@@ -589,9 +589,12 @@ def card_of(draft: Draft, name: str) -> None:
             _worth(draft, name)
         with st.container(horizontal=True, gap="small"):
             done = say("data.card.right" if card.kind not in (UNKNOWN, OUT) else "data.card.close")
-            st.button(done, key=f"{key}-right", type="primary", on_click=_settle, args=(draft, name))
+            right = st.button(done, key=f"{key}-right", type="primary")
             if draft.can_undo(name):
                 st.button(say("data.line.undo"), key=f"{key}-undo", on_click=undo, args=(draft, name))
+        if right:  # no callback: what the click itself sent from a field is on the card only now
+            _settle(draft, name)
+            st.rerun()
 
 
 def _worth(draft: Draft, name: str) -> None:

@@ -62,6 +62,7 @@ AROUND = "around"
 LOOKS = 2
 FIRST = Fraction(1, 4)  # of ρ, for the looks
 LOOK_BITS = 15  # a residual of a look is in units of 2^-15, so that sums of squares of 2^31 rows stay below 2^62
+FASTEST = Fraction(19, 20)  # step size: the smooth bound of excess.py has 1 less it below the noise
 PULL = Fraction(1, 2)  # ηT·σ in units of s⁻
 WIDE, TIGHT = 2.5, 2.0  # how many root mean squares the second look and the steps see
 UNSEEN = 4  # no steps may follow where the squared scale is below this many times a look's noise
@@ -136,7 +137,7 @@ class OfAverages(OfGradients):
         if not self.around:
             return super()._usual_rate()
         rate = Fraction(math.floor(self.farthest / self.steps * GRAIN), GRAIN)
-        return max(min(rate, Fraction(1)), Fraction(1, GRAIN))
+        return max(min(rate, FASTEST), Fraction(1, GRAIN))
 
     @property
     def setting(self) -> TrainingSetting:

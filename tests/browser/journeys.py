@@ -89,7 +89,7 @@ def pay(page: Any) -> None:
     """Ask what stands in the form, in a second step where it takes a large part of the allowance, and wait for its
     answer."""
     page.locator(".st-key-ask-go button").click()
-    sure = page.locator(".st-key-ask-go-sure button")
+    sure = page.locator(".st-key-ask-go-sure [data-testid=stBaseButton-primary]")
     page.locator(".headline").or_(sure).first.wait_for()
     if sure.count():
         sure.click()
@@ -154,7 +154,7 @@ def ask_again(page: Any, button: str = "ask-go") -> None:
     """Pay for one more answer to a question that was answered before: in two steps."""
     settled(page)
     page.locator(f".st-key-{button} button").click()
-    page.locator(f".st-key-{button}-sure button").click()
+    page.locator(f".st-key-{button}-sure [data-testid=stBaseButton-primary]").click()
 
 
 def download(page: Any, button: Any) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from browser.journeys import ask_again, ask_link, choose, place, table_of, until
 from browser.steps import go, settled
 
-GO, SURE = ".st-key-ask-go button", ".st-key-ask-go-sure button"
+GO, SURE = ".st-key-ask-go button", ".st-key-ask-go-sure [data-testid=stBaseButton-primary]"
 QUESTION = ask_link("town", "count", where=[["age", ">=", 30]], epsilon="0.02")
 LEAVING = ("another page", "a reload", "a closed tab", "a reload")
 

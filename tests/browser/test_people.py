@@ -106,7 +106,7 @@ def test_a_share_from_grant_to_removal(open_page: Callable[..., Any], tmp_path: 
         cene.goto(f"{here.address}{ASK}0.3")
         settled(cene)
         cene.get_by_role("button", name="Pay for another answer").click()  # the first one was less exact
-        cene.locator(".st-key-ask-go-sure button").click()
+        cene.locator(".st-key-ask-go-sure [data-testid=stBaseButton-primary]").click()
         cene.wait_for_url("**answer=**")
         cene.locator(".headline").wait_for()
         settled(cene)

@@ -102,10 +102,7 @@ with st.container(key="card-spend"):
                 bar = shown_answer.bar(looking, price.useful)
                 with st.container(horizontal=True, vertical_alignment="center", key=bar):
                     shown_answer.asked(table, query, just_answered)
-                    kind, sure = (
-                        shown_answer.kind(table, query, price),
-                        again or spend.dear(price, table.opening(query)),
-                    )
+                    kind, sure = shown_answer.kind(table, query, price), again or spend.sure(table, query, price)
                     job.ask_button(label, table, query, "ask-go", not price.admissible, kind, again=sure)
                     plan.add_button(table, query)
         plan.in_plan(table)

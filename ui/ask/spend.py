@@ -174,7 +174,7 @@ def useless(price: dp.Preview) -> str:
 def offer_useful(table: dp.Table, query: dp.Query) -> None:
     """Draw a button that sets a useful step, where the question's opening price buys mostly noise and that step takes
     at most a quarter of what is left."""
-    found = table.opening(query)
+    found = _opening(table, query)
     if found is None or found.better is None or found.better.epsilon <= query.epsilon:
         return
     then = table.cheapest(found.better)
@@ -193,6 +193,16 @@ def offer_useful(table: dp.Table, query: dp.Query) -> None:
 
 def _set_step(epsilon: str) -> None:
     st.session_state[_epsilon(ASK)] = epsilon
+
+
+def _opening(table: dp.Table, query: dp.Query) -> Opening | None:
+    """The opening price of a question; None if people add the noise themselves, which is not built at every ε."""
+    return None if query.card.behind else table.opening(query)
+
+
+def sure(table: dp.Table, query: dp.Query, price: dp.Preview) -> str:
+    """As `dear`, for a question on Ask, which names prices."""
+    return dear(price, _opening(table, query))
 
 
 def dear(price: dp.Preview, found: Opening | None = None) -> str:

@@ -176,7 +176,7 @@ def test_people_with_more_rows_than_count_are_noticed(workspace: Workspace, rela
     assert [way.kind for way in refused.value.ways] == ["more_rows", "cut"] and "more than 2 rows" in str(refused.value)
     assert keys(table) == ["fit_checks"] and table.meter().used < Fraction(1, 100)
     answer = table.ask(question, checked=True, anyway=True)
-    assert "at most 2 rows per person" in table.fits().row_notes(answer.query)[0]
+    assert "At most 2 rows per person" in table.fits().row_notes(answer.query)[0]
     wide = added(
         workspace, school(who=np.arange(PEOPLE) // 7), "wide", unit=dp.Unit.column("who", at_most=7), **relation
     )

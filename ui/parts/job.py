@@ -85,7 +85,7 @@ def ask_button(
             with st.container(key=f"{key}-sure", horizontal=True):
                 st.button(say("ask.again_pay"), key=f"{key}-{request}", type="primary", on_click=ask)
                 no = {closed: turn + 1}
-                st.button(say("ask.again_no"), key=f"{key}-no", on_click=st.session_state.update, args=(no,))
+                st.button(say("ask.again_no"), key=f"decline-{key}", on_click=st.session_state.update, args=(no,))
 
 
 def next_request(*what: object) -> str:

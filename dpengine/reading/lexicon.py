@@ -19,7 +19,7 @@ from dpengine.core.exact import text_of
 from dpengine.core.remembered import remembered
 from dpengine.core.types import Json, JsonObject
 from dpengine.declared.schema import Category, ItemSet, Number, Schema
-from dpengine.declared.spelling import normal, spelling_lines
+from dpengine.declared.spelling import MISSING, normal, spelling_lines
 from dpengine.mechanisms import asked_on, catalogue
 from dpengine.messages import called
 from dpengine.messages.language import speaking
@@ -519,12 +519,13 @@ def _add_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str
 
 def _spellings_of(column: object) -> list[str]:
     """The tables of usual spellings that its values come from: the declared one, or those that hold them all."""
-    if not isinstance(column, Category) or column.spellings:
-        return [column.spellings] if isinstance(column, Category) else []
+    if not isinstance(column, Category):
+        return []
+    if column.spellings not in ("", MISSING):
+        return [column.spellings]
     values = {normal(value) for value in column.values}
-    return [
-        table for table in _SPELLINGS if values <= {normal(word) for line in spelling_lines(table) for word in line}
-    ]
+    usual = {table: {normal(word) for line in spelling_lines(table) for word in line} for table in _SPELLINGS}
+    return [table for table, spelled in usual.items() if values <= spelled]
 
 
 def _add_words_of_values(known: Lexicon, name: str, column: Category | ItemSet, lang: str) -> None:

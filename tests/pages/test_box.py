@@ -63,6 +63,19 @@ def test_what_was_understood_is_said_until_the_form_is_changed_by_hand() -> None
     assert app.text_input(key=FIELD).value  # the text stays
 
 
+def test_where_a_person_has_several_rows_a_typed_number_of_rows_counts_rows(home: dp.Workspace) -> None:
+    rows = pd.DataFrame({"card": [at // 2 for at in range(400)], "ward": ["eye", "ear"] * 200})
+    schema, budget = dp.Schema({"ward": dp.Category(["eye", "ear"])}), dp.Budget("5", "1e-6")
+    home.add_table("eye and ear", rows, schema=schema, unit=dp.Unit.column("card", at_most=3), budget=budget)
+    app = typed("number of rows by ward", open_page("ask", table="eye and ear"))
+    switch = next(one for one in app.toggle if one.label == say("param.people.label"))
+    assert not switch.value and asked(app)["people"] == "false" and "The number of rows" in unescape(html_of(app))
+    who = next(one for one in app.selectbox if str(one.key).startswith("ask-who-"))
+    assert who.options[0] == "all rows"
+    switch.set_value(True).run()
+    assert "row" not in next(one for one in app.selectbox if str(one.key).startswith("ask-who-")).options[0]
+
+
 @pytest.mark.long
 def test_no_other_column_stands_in_for_one_that_nobody_declared(home: dp.Workspace) -> None:
     rows = pd.DataFrame({"rent": [500, 700] * 40, "mins_to_work": [20, 999] * 40})

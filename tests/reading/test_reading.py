@@ -375,9 +375,11 @@ def test_a_word_that_is_only_made_from_a_short_value_is_a_guess() -> None:
 
 
 def test_a_list_of_the_sexes_is_the_sex_whatever_its_name_is() -> None:
-    columns = {"sx": dp.Category(["F", "M"]), "commute_min": dp.Number(0, 240, 1)}
-    for more, by in (({}, "sx"), ({"sex": dp.Category(["a", "b"])}, "sex")):
-        facts = Facts(table="t", schema=dp.Schema(columns | more), unit=dp.Unit.rows(), relation="add_remove", about=5)
+    number, typed = dp.Number(0, 240, 1), dp.Category(["M", "F"], spellings="missing-1")  # as Tables declares a list
+    sexes = dp.Category(["F", "M"])
+    for listed, more, by in ((sexes, {}, "sx"), (typed, {}, "sx"), (sexes, {"sex": dp.Category(["a", "b"])}, "sex")):
+        schema = dp.Schema({"sx": listed, "commute_min": number} | more)
+        facts = Facts(table="t", schema=schema, unit=dp.Unit.rows(), relation="add_remove", about=5)
         with speaking("en"):
             found = reader.readings("average commute by sex", facts)[0]
         assert not found.unread and (found.given["column"], found.given["by"]) == ("commute_min", by)

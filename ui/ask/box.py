@@ -120,7 +120,7 @@ def _fill(table: dp.Table, text: str) -> None:
 
 
 def _use(table: dp.Table, reading: Meaning) -> None:
-    form_state.replace_question(table, reading.key, reading.given)
+    form_state.replace_question(table, reading.key, form_state.rows_counted(table, reading.key, reading.given))
     st.session_state.pop(_FORM, None)
     st.session_state[_USED] = reading
 

@@ -103,7 +103,8 @@ def _pick_some(key: str, given: Mapping[str, Any], parameter: Parameter, rows: s
         return parameter.around(f"form.who.{option}{rows}")
 
     start = "some" if given.get("where") or public else "everyone"
-    return fields.pick(f"form.who{rows}", ["everyone", "some"], start, label, f"ask-who-{key}") == "some"
+    at = f"ask-who-{key}{rows}"  # the browser keeps the word that a picker of the same name showed
+    return fields.pick(f"form.who{rows}", ["everyone", "some"], start, label, at) == "some"
 
 
 def _pick_groups(table: dp.Table, key: str, given: Mapping[str, Any]) -> str:

@@ -129,6 +129,13 @@ def whole(query: dp.Query) -> dict[str, Any]:
     return dict.fromkeys(off, False) | given
 
 
+def rows_counted(table: dp.Table, key: str, given: dict[str, Any]) -> dict[str, Any]:
+    """A question that somebody typed, as the form holds it: rows count unless it says people."""
+    kinds = {parameter.kind: parameter.name for parameter in dp.catalogue[key].card.parameters}
+    rows = table.facts.unit.id_column is not None and "people" in kinds
+    return ({kinds["people"]: False} if rows else {}) | given
+
+
 def replace_question(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Put another question into the form. Only callbacks may call this, because they run before the form is drawn."""
     began = st.session_state.get(_BEGAN)

@@ -415,3 +415,8 @@ def test_one_tap_settles_a_left_out_column(name: str) -> None:
             assert draft.state(name) == "waits" and draft.card(name).kind == reading.kind
             continue
         assert draft.state(name) == "settled" and column_of(draft.card(name), draft.dialect), reading
+
+
+def test_a_word_for_a_number_alone_may_tell_people_apart() -> None:
+    assert all(map(presets.numbers_a_record, ("ref", "No.", "Case no", "reference number")))
+    assert not any(map(presets.numbers_a_record, ("parish", "form", "card", "tenure", "")))

@@ -583,7 +583,9 @@ def _of_a_record(words: Sequence[str]) -> bool:
 
 
 def numbers_a_record(name: str) -> bool:
-    return _of_a_record(fold(name) or [""])
+    """Does the name say a record's own number: “case_no”, or a word for a number alone, such as “ref”?"""
+    words = fold(name) or [""]
+    return _of_a_record(words) or {*words} <= {*_NUMBER_OF.split(), "ref", "reference", "serial"}
 
 
 def _stems(words: Sequence[str]) -> list[str]:

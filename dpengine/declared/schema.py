@@ -465,7 +465,7 @@ class Schema:
 
     @staticmethod
     def from_json(data: JsonObject) -> Schema:
-        with refusing("schema.unreadable", KeyError, TypeError, ValueError):
+        with refusing("schema.unreadable", KeyError, TypeError, ValueError, AttributeError):
             _refuse_unknown(data, Schema)
             columns = {name: _column(dict(column)) for name, column in data["columns"]}
             return Schema(columns, tuple(data.get("never", ())))

@@ -59,6 +59,7 @@ def made_still(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     monkeypatch.setattr("ui.shell.speed._import_for_questions", lambda prepare: None)  # it would bring a sample
     for place in (
         "dpengine.planning.whatif.SystemCoins",
+        "dpengine.workspace.SystemCoins",  # made-up rows on Publish
         "demos.lessons.trust.SystemCoins",
         "demos.lessons.channel.SystemCoins",
     ):

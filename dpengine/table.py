@@ -427,6 +427,10 @@ class Table:
     def _answered_between(self, column: str) -> tuple[Fraction, Fraction] | None:
         """The lowest and the highest end of the ranges of a column's newest paid averages, medians and the like; None
         if there are none."""
+        now = self._budget.id, self._record.folder, self._record.version, self._workspace.ledger.head()
+        return _lately((now, "between", column), lambda: self._between(column))
+
+    def _between(self, column: str) -> tuple[Fraction, Fraction] | None:
         answers = [] if self.practice else self.answers(MOST_ASKED)
         facts = [(answer.query.answer_kind, answer.query.answer_column, answer.interval) for answer in answers]
         own = [interval for kind, name, interval in facts if (kind, name) == ("place", column)]

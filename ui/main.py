@@ -1,6 +1,5 @@
 """The frame of every page: style, navigation and the meter, before the page itself runs."""
 
-import logging
 import sys
 import time
 from pathlib import Path
@@ -16,7 +15,6 @@ first_screen.wait_if_begun()
 import streamlit as st  # noqa: E402
 
 import dpengine as dp  # noqa: E402
-from dpengine.messages import say  # noqa: E402
 from ui.shell import (  # noqa: E402
     frame,
     incoming,
@@ -24,7 +22,6 @@ from ui.shell import (  # noqa: E402
     nav,
     person,
     scroll,
-    speed,
     style,
     tour,
     widget_words,
@@ -77,19 +74,13 @@ with st.container():  # keeps the elements below in place
     tour.show(name, shown)
     st.html('<span class="sr" id="here" tabindex="-1"></span>')  # where the link that skips to the content leads
 try:
-    with incoming.here.run(person.person() or visitor_of(st.context.cookies)), steady(), language.kept(), opened(own):
+    with (
+        frame.guarded(page.title),
+        incoming.here.run(person.person() or visitor_of(st.context.cookies)),
+        steady(),
+        language.kept(),
+        opened(own),
+    ):
         page.run()
-except dp.AllowanceError as error:
-    from dpengine.ledger.people_rules import NO_RIGHT
-
-    frame.show_refusal(str(error), calmly=error.code == NO_RIGHT)
-except Exception as error:  # its message may hold a value: the log gets its type, the page one sentence
-    logging.getLogger("allowance").error("page %s failed: %s", page.title, type(error).__name__)
-    frame.show_refusal(say("page.failed"))
 finally:
-    if person.served():  # otherwise nobody can ask for figures about the server
-        from ui.api import metrics
-
-        metrics.here.page(time.perf_counter() - began)
-    speed.settle(first_screen.finish)
-    frame.meter_after(table)
+    frame.finish(table, began, first_screen.finish)

@@ -343,11 +343,18 @@ class Ledger:
     def newest_to(self, budget: str, table: str, claim_digest: str) -> Entry | None:
         """The last charge for the question with this hash, and its outcome if there is one. None if there is no charge,
         or if more protection was declared since."""
-        with self._store.reading() as db:
+
+        def read(db: Database) -> Entry | None:
             entries = self._entries(db, sound_rows(db, _NEWEST, [budget, table, claim_digest]))
             if entries and self._before_protection(db, entries[0].charge):
                 return None  # it asked about rows; the same words now ask about people
-        return entries[0] if entries else None
+            return entries[0] if entries else None
+
+        newest = self._store.cached(("newest", budget, table, claim_digest), read)
+        if newest is None or newest.outcome is not None:
+            return newest
+        with self._store.reading() as db:  # it may have ended since this page began; what else it shows is read anew
+            return read(db)
 
     def all_answers_to(self, budget: str, table: str, claim: JsonObject) -> Repeats:
         """The answers to one question, at any ε and with any noise: their number, the first ones of each law (ε and

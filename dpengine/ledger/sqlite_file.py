@@ -301,6 +301,21 @@ class Handle:
             self._read[key] = value
         return value
 
+    def write_beside(self, write: Callable[[sqlite3.Connection], object], key: tuple[str, ...]) -> None:
+        """Write, in a transaction of its own, something on which of all cached values only that of `key` depends."""
+        connection = self.db.conn
+        current = self._as_of is not None and self._as_of[1] == connection.total_changes
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            write(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        self._read.pop(key, None)
+        if current and self._as_of is not None:
+            self._as_of = self._as_of[0], connection.total_changes
+
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:

@@ -259,13 +259,17 @@ class KindCounts(Aggregate[Counts]):
     def flags(self, names: Mapping[str, str]) -> dict[str, str]:
         return {flag_name(names[column]): "int64" for column, _ in self.columns}
 
+    @property
+    def as_stored(self) -> bool:
+        return only_compared(self.where)
+
     def apart(self) -> list[KindCounts]:
         return [replace(self, columns=(column,)) for column in self.columns]
 
     def expression(self, view: View) -> Expression:
         flags = [(view.rows[flag_name(view.names[column])], kinds) for column, kinds in self.columns]
-        parts = [(flag == kind).ifelse(1, 0) for flag, kinds in flags for kind in kinds]
-        return view.rows.aggregate(**{f"n{at}": view.total(part) for at, part in enumerate(parts)})
+        parts = [flag == kind for flag, kinds in flags for kind in kinds]
+        return view.rows.aggregate(**{f"n{at}": view.count_of(part) for at, part in enumerate(parts)})
 
     def shape(self, columns: Aggregated) -> Counts:
         return tuple(int(columns[f"n{at}"][0]) for at in range(sum(len(kinds) for _, kinds in self.columns)))

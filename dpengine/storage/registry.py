@@ -111,6 +111,8 @@ class Registry:
     def _open(self) -> Handle:
         handle = Handle(self._path, _WAIT)
         handle.db.conn.row_factory = sqlite3.Row
+        if handle.db.conn.execute("PRAGMA journal_mode").fetchone()[0] == "wal":  # which no lost write damages
+            handle.db.conn.execute("PRAGMA synchronous = NORMAL")  # it reads, and writes drafts
         return handle
 
     def close(self) -> None:
@@ -214,18 +216,25 @@ class Registry:
     def keep_draft(self, table: str, person: str, draft: JsonObject | None) -> None:
         """Store the question and the plan that a person is typing for a table, so that both survive a reload and a
         sign-out; None deletes them. A draft holds what forms hold, nothing from a row. A draft that is too long is not
-        stored."""
+        stored. Every change of a form is stored, so the draft waits in SQLite's log for the next checkpoint."""
         text = "" if draft is None else canonical(draft)
-        with self.transaction() as rows:
+
+        def write(rows: sqlite3.Connection) -> None:
             rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])
             if text and len(text) <= LONGEST_DRAFT:
                 rows.execute("INSERT INTO drafts VALUES (?, ?, ?)", [table, person, text])
 
+        with self._own() as kept:
+            kept.write_beside(write, ("draft", table, person))
+
     def draft_of(self, table: str, person: str) -> JsonObject | None:
-        with self.transaction(write=False) as rows:
+        def read(rows: sqlite3.Connection) -> str | None:
             found = rows.execute("SELECT draft FROM drafts WHERE name = ? AND person = ?", [table, person]).fetchone()
+            return None if found is None else str(found["draft"])
+
+        found = self._look(("draft", table, person), read)
         try:
-            draft = None if found is None else read_strict(found["draft"])
+            draft = None if found is None else read_strict(found)
         except (AllowanceError, ValueError):
             return None
         return draft if isinstance(draft, dict) else None
@@ -251,15 +260,23 @@ class Registry:
     def _look(self, key: tuple[str, ...], read: Callable[[sqlite3.Connection], T]) -> T:
         """What `read` returns, cached until somebody writes, or until another file takes the place of the
         registry's."""
+        with self._own() as kept:
+            return kept.cached(key, lambda db: read(db.conn))
+
+    @contextmanager
+    def _own(self) -> Iterator[Handle]:
+        """The connection that stays open, for one thread at a time; another one if another file is there now."""
         with own_errors(_DAMAGED), self._looking:
             if not self._kept.of(self._path):
                 self._kept.close()
                 self._kept = self._open()
-            return self._kept.cached(key, lambda db: read(db.conn))
+            yield self._kept
 
     def all(self) -> list[Record]:
-        with self.transaction(write=False) as rows:
+        def read(rows: sqlite3.Connection) -> list[Record]:
             return [_record(row) for row in rows.execute("SELECT * FROM tables ORDER BY practice, at, name")]
+
+        return list(self._look(("all",), read))
 
 
 def _fields(record: Record) -> JsonObject:

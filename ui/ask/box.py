@@ -6,7 +6,6 @@ from the declaration; the browser matches them while a person types, so no keyst
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -45,7 +44,7 @@ def show(table: dp.Table) -> DeltaGenerator:
     with st.container(key="box"):
         given: Any = {"placeholder": say("box.example", text=reader.example(table.schema)), "max_chars": LONGEST}
         st.text_input(say("box.label"), key=_FIELD, on_change=_typed, args=(table,), **given)
-        scroll.complete(json.dumps(reader.vocabulary(table.schema)[:MOST_OFFERED], ensure_ascii=False))
+        scroll.complete(tuple(reader.vocabulary(table.schema)[:MOST_OFFERED]))
         found = st.session_state.get(_READ)
         note = st.empty()
         if found is not None and found[0][0] == table.name and _answer() in ("", found[0][1]):

@@ -23,7 +23,7 @@ from starlette.middleware import Middleware
 import dpengine as dp
 from dpengine.core import places
 from ui.auth import config
-from ui.shell import downloads, gate, person
+from ui.shell import downloads, gate, person, speed
 
 
 class WorkspacePeople:
@@ -89,6 +89,7 @@ def finishing(inner: Lifespan) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         wake_seldom(asyncio.get_running_loop())
+        speed.lighten()
         async with inner(app):
             try:
                 yield

@@ -243,10 +243,11 @@ def show_refusal() -> None:
         refused(sentence)
 
 
-def too_much(table: dp.Table, code: str = "ask.too_much") -> None:
-    """Say that a question does not fit into what is left of the allowance. `code` is the key of the message."""
+def too_much(table: dp.Table, code: str = "ask.too_much", nothing: Callable[[], str] | None = None) -> None:
+    """Say that a question does not fit into what is left of the allowance. `code` is the key of the message; `nothing`
+    gives the sentence for an allowance that is used up."""
     left = table.meter().unused
-    refused(say(code, left=percent_left(left)) if left else say("ask.nothing_left"))
+    refused(say(code, left=percent_left(left)) if left else nothing() if nothing else say("ask.nothing_left"))
 
 
 def revisit(table: dp.Table, answer: dp.Answer) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
@@ -12,7 +16,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.core.printed import percent, percent_left, power_of_ten
 from dpengine.messages import say
-from ui.shell import person, scroll
+from ui.shell import person, scroll, speed
 from ui.shell.state import choose_table, face, table_labels, table_names
 from ui.words import gloss
 from ui.words.markup import html_lines, p
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 _SLOT, _PICKER = "_meter_slot", "_picker_slot"
 _SHOWN, _WAITS = "_meter_shown", "_meter_waits"  # the page and table it was drawn for; is it to be drawn in this run?
+_DRAWN = "_meter_drawn"  # its HTML
 _DOT = "\u00a0· "  # never begins a line
 
 
@@ -30,11 +35,25 @@ def draw(table: dp.Table | None, page: str) -> None:
     meter, so the page may draw it with its price at once; `meter_after` does it for a page that has not."""
     with st.container(key="line", horizontal=True, vertical_alignment="center"):
         st.session_state[_PICKER] = st.container(key="pick-table", width="content")
-        st.session_state[_SLOT] = st.container(key="meter")
+        st.session_state[_SLOT] = st.container(key="meter").empty()
     now = None if table is None else (page, table.name)
     st.session_state[_WAITS], st.session_state[_SHOWN] = st.session_state.get(_SHOWN) == now, now
     if table is not None and not st.session_state[_WAITS]:
         _fill(table, None)
+
+
+def lend_meter(table: dp.Table) -> None:
+    """Let a fragment draw the meter when it runs again without the frame. Streamlit asks that it has drawn there in
+    each run of the whole page; a meter that the browser still shows is drawn as it is."""
+    if st.session_state.get(_WAITS) and (before := st.session_state.get(_DRAWN)):
+        st.session_state[_SLOT].html(before)
+    else:
+        _fill(table, None)
+
+
+def begin_again(table: dp.Table, page: str) -> None:
+    """Begin a run without the frame: the meter is drawn at its end, or before, with a price."""
+    st.session_state[_WAITS], st.session_state[_SHOWN] = True, (page, table.name)
 
 
 def meter_after(table: dp.Table | None) -> None:
@@ -44,9 +63,33 @@ def meter_after(table: dp.Table | None) -> None:
 
 
 def _show(html: str) -> None:
-    """Put this into the place of the meter, instead of what a part of this run drew there."""
-    st.session_state[_WAITS] = False
-    st.session_state[_SLOT] = st.session_state[_SLOT].html(html)
+    """Put this into the place of the meter, instead of what was there."""
+    st.session_state[_WAITS], st.session_state[_DRAWN] = False, html
+    st.session_state[_SLOT].html(html)
+
+
+@contextmanager
+def guarded(name: str) -> Iterator[None]:
+    """In this context a page that fails says so in one sentence."""
+    try:
+        yield
+    except dp.AllowanceError as error:
+        from dpengine.ledger.people_rules import NO_RIGHT
+
+        show_refusal(str(error), calmly=error.code == NO_RIGHT)
+    except Exception as error:  # its message may hold a value: the log gets its type, the page one sentence
+        logging.getLogger("allowance").error("page %s failed: %s", name, type(error).__name__)
+        show_refusal(say("page.failed"))
+
+
+def finish(table: dp.Table | None, began: float, prepare: Callable[[], None] | None = None) -> None:
+    """What follows each run of a page that `began` then."""
+    if person.served():  # otherwise nobody can ask for figures about the server
+        from ui.api import metrics
+
+        metrics.here.page(time.perf_counter() - began)
+    speed.settle(prepare)
+    meter_after(table)
 
 
 def pick_table(table: dp.Table, page: str, here: bool = False) -> None:
@@ -84,6 +127,11 @@ def hint(sentence: str) -> None:
 
 def page_head(title: str, lead: str) -> None:
     st.html(f"<h1>{escape(title)}</h1>{p(lead, 'lead')}")
+
+
+def heard_head(title: str) -> None:
+    """Draw a title that only screen readers show, on a page that begins with its form."""
+    st.html(f'<h1 class="sr">{escape(title)}</h1>')
 
 
 def arrived_head(title: str, below: str, came_for: str) -> None:

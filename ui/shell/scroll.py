@@ -5,7 +5,9 @@ Each script is fixed and allowed by its hash (`CONTENT_POLICY` in ui/shell/web.p
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
+from functools import lru_cache
 from hashlib import sha256
 from html import escape
 
@@ -140,11 +142,16 @@ def press() -> None:
     _run(PRESS, "press")
 
 
-def complete(phrases: str) -> None:
-    """Offer completions in the question box while a person types: a JSON list of public phrases."""
+def complete(phrases: tuple[str, ...]) -> None:
+    """Offer completions in the question box while a person types, from public phrases."""
     with st.container(key="scroll-complete"):
-        page = f'<i data-phrases="{escape(phrases, quote=True)}"></i><script>{COMPLETE}</script>'
-        st.html(page, unsafe_allow_javascript=True)
+        st.html(_completing(phrases), unsafe_allow_javascript=True)
+
+
+@lru_cache(maxsize=64)
+def _completing(phrases: tuple[str, ...]) -> str:
+    listed = escape(json.dumps(phrases, ensure_ascii=False), quote=True)
+    return f'<i data-phrases="{listed}"></i><script>{COMPLETE}</script>'
 
 
 def _run(script: str, name: str) -> None:

@@ -1,4 +1,5 @@
-"""What takes time and need not be waited for: garbage collection, and imports for the first question.
+"""What takes time and need not be waited for: garbage collection, imports for the first question, and work that
+Streamlit repeats at every click.
 
 Streamlit would collect after every run of a script or fragment, and walk everything ever imported: a tenth of a second,
 thirty times over in a class. That is switched off (`postScriptGC` in .streamlit/config.toml). Instead we freeze what
@@ -13,11 +14,13 @@ import ctypes
 import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from streamlit import runtime
+from streamlit.runtime import app_session
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 import dpengine as dp
 
@@ -26,6 +29,7 @@ _DRAWN = 1.0  # for the browser to show the first page
 _IMPORTED = 20.0  # for what is being imported when the app ends
 _once, _tidied = threading.Lock(), threading.Lock()
 _ran = threading.Event()
+_lightened = False
 
 
 def settle(prepare: Callable[[], None] | None = None, again: bool = False) -> None:
@@ -89,3 +93,56 @@ def _let_go() -> None:
         sessions: Any = here._session_mgr
         here._get_async_objs().eventloop.call_soon_threadsafe(sessions._session_storage._cache.expire)
         time.sleep(_EVERY)
+
+
+# Two private parts of Streamlit, replaced once by parts that do the same with less work. Both names are tested.
+
+
+class StateAsAsked(Mapping[str, Any]):
+    """A session's state, of which a key is looked up when somebody asks for it. Streamlit copies the whole state for
+    each picker and field, only to ask for one key."""
+
+    def __init__(self, state: SafeSessionState, whole: Callable[[SafeSessionState], dict[str, Any]]) -> None:
+        self._state, self._whole = state, whole
+
+    def __contains__(self, key: object) -> bool:
+        return str(key) in self._state
+
+    def __getitem__(self, key: str) -> Any:
+        return self._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole(self._state))
+
+    def __len__(self) -> int:
+        return len(self._whole(self._state))
+
+    def items(self) -> ItemsView[str, Any]:
+        return self._whole(self._state).items()
+
+
+def once_each(fill: Callable[..., None]) -> Callable[..., None]:
+    """`fill` writes a section of the configured look into a message. Streamlit has it written anew for each click,
+    although no section changes while the app runs; here each is written once and copied."""
+    written: dict[str, Any] = {}
+
+    def copied(message: Any, section: str = "theme") -> None:
+        if section not in written:
+            written[section] = type(message)()
+            fill(written[section], section)
+        if written[section].ListFields():
+            message.MergeFrom(written[section])
+
+    return copied
+
+
+def lighten() -> None:
+    """Replace the two parts, once. The app calls this when it starts to serve."""
+    global _lightened
+    if _lightened:
+        return
+    _lightened = True
+    state, messages = cast(Any, SafeSessionState), cast(Any, app_session)
+    read = state.filtered_state.fget
+    state.filtered_state = property(lambda now: StateAsAsked(now, read))
+    messages._populate_theme_msg = once_each(messages._populate_theme_msg)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -113,9 +114,18 @@ def open_table(name: str) -> dp.Table:
     return workspace().table(name, visitor=visitor())
 
 
+_held = set[tuple[Path, str]]()  # folders, and ledgers elsewhere, that held a workspace: they are never untouched again
+
+
 def is_untouched() -> bool:
     """Is there no workspace yet? Then Start can be shown before the engine is imported."""
-    return not (person.served() or workshop_state.on()) and places.empty()
+    here = home(), os.environ.get(places.LEDGER, "")
+    if person.served() or workshop_state.on() or here in _held:
+        return False
+    if not places.empty():
+        _held.add(here)
+        return False
+    return True
 
 
 def is_fresh() -> bool:
@@ -137,6 +147,11 @@ def opened(table: dp.Table | None) -> Iterator[None]:
         yield
     finally:
         _in_frame.reset(before)
+
+
+def has_opened() -> bool:
+    """Has the frame opened a table for the page that is being drawn?"""
+    return _in_frame.get() is not None
 
 
 def current_table() -> dp.Table:

@@ -301,8 +301,9 @@ class Handle:
             self._read[key] = value
         return value
 
-    def write_beside(self, write: Callable[[sqlite3.Connection], object], key: tuple[str, ...]) -> None:
-        """Write, in a transaction of its own, something on which of all cached values only that of `key` depends."""
+    def write_beside(self, write: Callable[[sqlite3.Connection], object], key: tuple[str, ...], value: object) -> None:
+        """Write, in a transaction of its own, something on which of all cached values only that of `key` depends: it is
+        `value` from now on."""
         connection = self.db.conn
         current = self._as_of is not None and self._as_of[1] == connection.total_changes
         connection.execute("BEGIN IMMEDIATE")
@@ -312,9 +313,9 @@ class Handle:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
-        self._read.pop(key, None)
         if current and self._as_of is not None:
             self._as_of = self._as_of[0], connection.total_changes
+            self._read[key] = value
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -101,6 +101,11 @@ class Streamed(Aggregate[Statistic]):
     where an engine would handle each row many times. Its sums are integers, so parts of the file may be read at once,
     in any order."""
 
+    @property
+    def streams(self) -> bool:
+        """Can it be tallied under its condition?"""
+        return True
+
     @abstractmethod
     def stored(self, names: Mapping[str, str]) -> list[str]:
         """The stored columns that it reads. `names`: a declared column's stored name."""

@@ -217,15 +217,17 @@ class Registry:
         """Store the question and the plan that a person is typing for a table, so that both survive a reload and a
         sign-out; None deletes them. A draft holds what forms hold, nothing from a row. A draft that is too long is not
         stored. Every change of a form is stored, so the draft waits in SQLite's log for the next checkpoint."""
-        text = "" if draft is None else canonical(draft)
+        text = None if draft is None else canonical(draft)
+        if text is not None and len(text) > LONGEST_DRAFT:
+            text = None
 
         def write(rows: sqlite3.Connection) -> None:
             rows.execute("DELETE FROM drafts WHERE name = ? AND person = ?", [table, person])
-            if text and len(text) <= LONGEST_DRAFT:
+            if text is not None:
                 rows.execute("INSERT INTO drafts VALUES (?, ?, ?)", [table, person, text])
 
         with self._own() as kept:
-            kept.write_beside(write, ("draft", table, person))
+            kept.write_beside(write, ("draft", table, person), text)
 
     def draft_of(self, table: str, person: str) -> JsonObject | None:
         def read(rows: sqlite3.Connection) -> str | None:

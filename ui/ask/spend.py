@@ -18,6 +18,7 @@ from dpengine.accountant.loss import Gaussian
 from dpengine.core.amounts import LEAST_EPSILON, cut_decimals, read_epsilon
 from dpengine.core.exact import as_typed, read_number, read_typed, text_of
 from dpengine.core.printed import percent_left, percents
+from dpengine.core.remembered import Lately
 from dpengine.messages import plain, say
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning.opening import CLEAR, PART, STEPS, Opening
@@ -26,7 +27,7 @@ from ui.ask import fit_warnings, preview
 from ui.parts import answer_notes, fields
 from ui.shell import nav
 from ui.shell.frame import hint, paragraph
-from ui.shell.state import held, may
+from ui.shell.state import as_read, held, may
 from ui.words import gloss, prices
 from ui.words.markup import p, unmarked
 
@@ -249,7 +250,7 @@ def choose(table: dp.Table, make: Callable[[str], dp.Query], place: str = ASK) -
         return str(now)
     title, ends = escape(say("spend.title")), escape(say("spend.ends"))
     st.html(f'<div class="exact"><h2>{title}</h2><span class="muted">{ends}</span></div>')
-    key, labels = f"{place}-slider", labels_of(table, make, options)
+    key, labels = f"{place}-slider", _labels_now(table, make, options)
     options = steps_of(labels, options, now)
     if len(options) < 2:
         return str(now)
@@ -273,6 +274,18 @@ def steps_of(labels: dict[str, str], options: list[str], now: str) -> list[str]:
         kept[""] = dear[0]  # a slider has two ends
     kept[labels.get(now, "")] = now
     return list(kept.values())
+
+
+_labelled = Lately(1024)
+
+
+def _labels_now(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:
+    """As `labels_of`, worked out once for a question while nothing changes: whoever moves the slider asks again."""
+    try:
+        first = make(steps[0])
+    except dp.AllowanceError:  # it cannot be asked at the least step, or not at all
+        return labels_of(table, make, steps)
+    return dict(_labelled((as_read(table), first, tuple(steps)), lambda: labels_of(table, make, steps)))
 
 
 def labels_of(table: dp.Table, make: Callable[[str], dp.Query], steps: list[str]) -> dict[str, str]:

@@ -26,6 +26,7 @@ from dpengine.asking.plan import (
 )
 from dpengine.core.exact import read_number
 from dpengine.core.printed import percent, percent_left, power_of_ten, three_figures
+from dpengine.core.remembered import Lately
 from dpengine.core.strict_json import canonical, read_strict
 from dpengine.messages import say
 from dpengine.planning.partition import merged_offer
@@ -33,8 +34,8 @@ from ui.ask import fit_warnings, preview, spend
 from ui.parts import answer_notes, fields, history, job, owner, tables
 from ui.shell import frame, nav
 from ui.shell.frame import hint, paragraph
-from ui.shell.language import address
-from ui.shell.state import attempt
+from ui.shell.language import IN_ADDRESS, address, in_address
+from ui.shell.state import as_read, attempt
 from ui.words import gloss, prices
 from ui.words.markup import bullets, few_names, link, p, unmarked
 
@@ -498,6 +499,9 @@ def _read(table: dp.Table, text: str, keep: str) -> Plan:
 # “Five questions this table can answer”, priced, for somebody who has just arrived.
 
 
+_ideas = Lately(1024)
+
+
 def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: bool = True) -> None:
     """Draw suggested questions; for a plan, each with a button that adds it. The question `asked` by the form is left
     out."""
@@ -533,6 +537,10 @@ def show_suggestions(table: dp.Table, asked: dp.Query | None = None, for_plan: b
 
 
 def _idea(table: dp.Table, best: dp.Query) -> str:
+    return _ideas((as_read(table), in_address().get(IN_ADDRESS), best), lambda: _idea_html(table, best))
+
+
+def _idea_html(table: dp.Table, best: dp.Query) -> str:
     price = table.preview(best, checked=True)
     way = link(nav.address("ask", **preview.opening(table, best)), best.sentence())
     worth, takes = escape(price.promise.short(best)), escape(prices.takes(table, price.share))

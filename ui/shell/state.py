@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
@@ -16,6 +16,7 @@ import dpengine as dp
 from dpengine.core import places
 from dpengine.core.errors import UnknownTable
 from dpengine.messages import called, of_practice, practice_in_view, say
+from dpengine.messages.language import current
 from ui.shell import gate, person, workshop_state
 from ui.shell.language import BySession, address
 from ui.shell.web import visitor_of
@@ -134,6 +135,13 @@ def is_fresh() -> bool:
     if not wanted and is_untouched():
         return True
     return not (wanted or workspace().here(FIRST_TABLE) or workspace().names())
+
+
+def as_read(table: dp.Table) -> Hashable:
+    """A key for caching words about a table that follow from its declaration, the ledger and the meter: what this
+    person reads now, in this language."""
+    here, meter, who = workspace(), table.meter(), person.person()
+    return here.folder, here.ledger.head(), table.name, table.facts, meter.used, meter.unused, who, current()
 
 
 _in_frame: ContextVar[dp.Table | None] = ContextVar("table", default=None)

@@ -106,7 +106,7 @@ class DuckEngine:
             return cast(Statistic, tuple(self.read(part, coded, schema) for part in need.parts))
         if isinstance(need, CodedRows):
             return cast(Statistic, _rows(need, coded, schema))
-        if isinstance(need, Streamed):
+        if isinstance(need, Streamed) and need.streams:
             return cast(Statistic, _streamed(need, coded, schema))
         if not isinstance(need, Aggregate):
             raise TypeError("a need that this engine cannot read")  # its class decides, before any data are read

@@ -48,17 +48,20 @@ def _hashable(args: tuple[object, ...], named: dict[str, object]) -> bool:
 
 class Lately:
     """A cache of the newest results under keys that the caller gives. Use it where arguments are too large to compare;
-    the key must name all that the result depends on."""
+    the key must name all that the result depends on. What cannot be hashed is no key: its result is not cached."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
         self._kept: OrderedDict[Hashable, object] = OrderedDict()
 
     def __call__(self, name: Hashable, work: Callable[[], R]) -> R:
-        with self._lock:
-            if name in self._kept:
-                self._kept.move_to_end(name)
-                return cast(R, self._kept[name])
+        try:
+            with self._lock:
+                if name in self._kept:
+                    self._kept.move_to_end(name)
+                    return cast(R, self._kept[name])
+        except TypeError:  # it cannot be hashed
+            return work()
         found = work()
         with self._lock:
             self._kept[name] = found

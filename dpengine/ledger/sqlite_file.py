@@ -311,7 +311,8 @@ class Handle:
             write(connection)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already
+                connection.execute("ROLLBACK")
             raise
         if current and self._as_of is not None:
             self._as_of = self._as_of[0], connection.total_changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -15,6 +15,7 @@ import streamlit as st
 import dpengine as dp
 from dpengine.accountant import filter
 from dpengine.accountant.costs import cost
+from dpengine.core.remembered import Lately
 from dpengine.mechanisms.card import WHOLE, AnswerKind
 from dpengine.messages import called, plain, say, written_day
 from dpengine.messages.numbers import day, local
@@ -26,6 +27,7 @@ from ui.parts import answer_notes, exports, fields, history
 from ui.pictures import charts, many, svg, zoom
 from ui.shell import nav, scroll
 from ui.shell.frame import paragraph
+from ui.shell.language import IN_ADDRESS, in_address
 from ui.shell.state import workspace
 from ui.shell.style import sheet
 from ui.words import gloss
@@ -299,10 +301,16 @@ def _shares(answer: dp.Answer, labels: list[str]) -> list[Cell]:
 # An answer as a sentence, a picture and a receipt.
 
 
-def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None) -> None:
+_stated = Lately(256)
+
+
+def show(
+    answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None = None, read: Hashable | None = None
+) -> None:
     """Draw the question, the headline, the picture and the receipt. An answer with a page of its own has a
     link to that page instead of the picture; a session has only the link. `ways` draws the buttons that help,
-    between the headline and the picture."""
+    between the headline and the picture. `read`, if the answer is about the open table, is its `state.as_read`: as long
+    as that stays, so do the words of the answer."""
     table = answer.receipt["table"]
     if answer.query.card.answer == "session":
         of = say("answer.of", sentence=answer.sentence, table=table)
@@ -310,14 +318,8 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
         where = {"table": table, "session": answer.request_id}
         st.page_link(nav.page("several"), label=say("session.open"), query_params=where)
         return
-    meaning = protects("answer.meaning", answer.query)
-    notes = answer_notes.fit_notes(answer, linked=True)
-    lead = f'<p class="lead">{escape(range_words(answer))} {escape(meaning)}</p>'
-    st.html(
-        f'<p class="question arrived" tabindex="-1">'
-        f"{escape(say('answer.of', sentence=answer.sentence, table=table))}</p>"
-        f"{answer_notes.finding(answer, lead, notes, linked=True)}"
-    )
+    stated = (read, in_address().get(IN_ADDRESS), answer.request_id)
+    st.html(_statement(answer) if read is None else _stated(stated, lambda: _statement(answer)))
     scroll.arrived(answer.request_id)
     if ways is not None:
         ways()
@@ -327,6 +329,15 @@ def show(answer: dp.Answer, key: str = "answer", ways: Callable[[], None] | None
         with st.container(key=f"card-{key}"):
             picture(answer, key)
     receipt(answer, key)
+
+
+def _statement(answer: dp.Answer) -> str:
+    """HTML: the question, the headline, and what is said of both."""
+    of = say("answer.of", sentence=answer.sentence, table=answer.receipt["table"])
+    notes = answer_notes.fit_notes(answer, linked=True)
+    lead = f'<p class="lead">{escape(range_words(answer))} {escape(protects("answer.meaning", answer.query))}</p>'
+    found = answer_notes.finding(answer, lead, notes, linked=True)
+    return f'<p class="question arrived" tabindex="-1">{escape(of)}</p>{found}'
 
 
 def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:

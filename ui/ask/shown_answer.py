@@ -31,7 +31,7 @@ from ui.parts.history import receipt_of, when
 from ui.pictures import many
 from ui.shell import nav, scroll
 from ui.shell.frame import paragraph
-from ui.shell.state import workspace
+from ui.shell.state import as_read, workspace
 from ui.words import prices
 from ui.words.markup import html_table, p, unmarked
 from ui.words.wording import as_one, headline, in_short, range_words
@@ -297,7 +297,7 @@ def _whole(table: dp.Table, answer: dp.Answer, beside: Beside) -> None:
         fit_warnings.in_part(table, answer)
         spend.after_codes(table, answer.query)
 
-    answers.show(answer, ways=ways)
+    answers.show(answer, ways=ways, read=as_read(table) if answer.receipt["table"] == table.name else None)
     answer_notes.other_columns(table, answer)
     typical_note(table, answer)
     beside(answer)

@@ -43,7 +43,7 @@ def content(table: dp.Table) -> None:
         owner.closed(table)
         history.show(table)
         st.stop()
-    read, kept = box.show(table), form_state.state(table)
+    read, kept = box.show(table, change.kinds), form_state.state(table)
     spend.start_from(table, kept["given"].get("epsilon"))
     key, given = form.sentence(table)
     form_state.show_not_here(table, kept, key)

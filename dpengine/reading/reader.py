@@ -13,7 +13,7 @@ nothing used, and that are more than a filling, are returned as `unread` (leftov
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from dpengine.core.errors import AllowanceError
@@ -115,6 +115,30 @@ def understood(text: str, facts: Facts) -> Meaning:
     if first.guessed and len(found) > 1:
         raise NotUnderstood("read.several", found, readings=offered)
     return first
+
+
+def undeclared(text: str, facts: Facts, unread: Collection[str] = ()) -> list[str]:
+    """The columns of the file that a text names and nobody has declared, as the text has them. `unread`: the words that
+    a reading left; without any, each word may name a column."""
+    typed, names = _plain(text), [name for name in facts.header if name not in facts.schema.columns]
+    whole = {name: typed.find(plain) for name in names if (plain := _plain(name)).strip() and plain in typed}
+    inside = [name for name in whole if any(_plain(name) in _plain(other) and name != other for other in whole)]
+    found = {name: place for name, place in whole.items() if name not in inside}
+    try:  # as if they were declared, so that an ending or a word of the same meaning names them too
+        supposed = Schema(dict(facts.schema.columns) | {name: Number(0, 1) for name in names})
+    except AllowanceError:
+        return sorted(found, key=found.__getitem__)
+    parse = Leftover(text[:LONGEST], supposed, current() if current() in LANGUAGES else "en", facts.table)
+    left = _plain(" ".join(unread))
+    for place in range(len(parse.marks)):
+        name, words = parse.column_at(place) or "", _plain(parse.words(place))
+        if name in names and name not in inside and parse.weight_at(place) >= 2 and (not unread or words in left):
+            found.setdefault(name, typed.find(words))
+    return sorted(found, key=found.__getitem__)
+
+
+def _plain(text: str) -> str:
+    return " ".join(["", *re.findall(r"[^\W_]+", bare(name_words(text))), ""])
 
 
 def example(schema: Schema) -> str:

@@ -15,7 +15,6 @@ import dpengine as dp
 from dpengine.core import places
 from dpengine.messages import of_practice, say
 from dpengine.messages.language import speaking
-from ui.words.markup import unmarked
 
 pytestmark = pytest.mark.usefixtures("shared")
 FIELD = "box-field"
@@ -82,12 +81,37 @@ def test_no_other_column_stands_in_for_one_that_nobody_declared(home: dp.Workspa
     schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")
     home.add_table("panel", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
     app = typed("average mins_to_work", open_page("ask", table="panel"))
-    assert say("box.undeclared", columns="“mins_to_work”") in unescape(html_of(app))
+    assert say("box.undeclared_ask", columns="“mins_to_work”") in unescape(html_of(app))
     assert "Understood as" not in html_of(app)
     links = [one.proto.label for one in app.get("page_link")]
-    assert unmarked(say("box.declare", columns="mins_to_work")) in links
+    assert say("box.declare_else") in links
     app = typed("average rent", app)
     assert "Understood as: The mean of rent" in unescape(html_of(app))
+
+
+def test_a_column_that_nobody_declared_is_declared_by_a_tap_on_its_likely_contents(home: dp.Workspace) -> None:
+    rows = pd.DataFrame({"rent": [500, 700] * 40, "commute_m": [20, 90] * 40})
+    schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")
+    home.add_table("ways", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
+    app = typed("mean commute", open_page("ask", table="ways"))  # a part of its name
+    assert say("box.undeclared_ask", columns="“commute_m”") in unescape(html_of(app))
+    kinds = {button.label: button for button in app.button if str(button.key).startswith("kinds-")}
+    kinds["0–240 min"].click().run()
+    column = home.table("ways").schema["commute_m"]
+    assert not app.exception and isinstance(column, dp.Number) and (column.lower, column.upper) == (0, 240)
+    assert (asked(app)["q"], asked(app)["column"]) == ("mean", "commute_m")
+    assert "Understood as: The mean of commute_m" in unescape(html_of(app)) and not home.table("ways").meter().charges
+
+
+def test_contents_that_must_be_typed_open_the_column_s_card(home: dp.Workspace) -> None:
+    rows = pd.DataFrame({"rent": [500, 700] * 40, "tenure": ["own", "let"] * 40})
+    schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")
+    home.add_table("homes", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
+    app = typed("average rent by tenure", open_page("ask", table="homes"))
+    kinds = {button.label: button for button in app.button if str(button.key).startswith("kinds-")}
+    kinds[say("data.line.list")].click().run()
+    assert not app.exception and list(home.table("homes").schema.columns) == ["rent"]
+    assert [one for one in app.text_area if one.label == say("data.card.values")], "its card, at a list"
 
 
 @pytest.mark.long

@@ -64,6 +64,24 @@ def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_
     assert say("data.fit.all_title") in told and table.meter().charges == 2, "the address of the check asks nothing"
 
 
+@pytest.mark.usefixtures("shared")
+def test_a_question_of_one_s_own_is_typed_right_after_a_table_was_added_and_one_click_asks_it() -> None:
+    page = Page().upload(people(37))
+    table = page.finish("own first")
+    assert offered(page, "question")
+    page.app.text_input(key="box-field").set_value("average age by sex").run()
+    told = plain(page.text)
+    assert "The mean of age for everyone, by sex" in told and "within ±" in told and not offered(page, "question")
+    assert "checked (" in told and "counts as" in told and not table.meter().charges, "what is checked and cut"
+    (own,) = [one for one in page.app.button if str(one.key).startswith("own-go-")]
+    label = own.label
+    own.click()
+    until(page.run(), lambda: len(table.answers(5)) == 2)
+    answer = next(one for one in table.answers(5) if one.query.card.key == "mean")
+    assert answer.query.parameters()["by"] == "sex" and answer.query.parameters()["column"] == "age"
+    assert label == say("ask.button", share=percent_taken(1, table.meter().used)), "both are in the price"
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("shared")
 def test_the_same_question_of_other_columns_is_one_click_too_with_its_error_and_price() -> None:
@@ -113,7 +131,7 @@ def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.
     schema = dp.Schema({"age": dp.Number(0, 120), "sex": dp.Category(["m", "f"])})
     table = home.add_table("coded", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
     app = open_page("ask", table="coded", q="mean", column="age")
-    assert "will be checked against what you said (in the price" in plain(html_of(app))
+    assert "%, in the price): if a tenth does not fit" in plain(html_of(app))
     (go,) = [one for one in app.button if str(one.key).startswith("ask-go")]
     go.click().run()
     until(app, lambda: "not asked" in plain(html_of(app)))

@@ -115,15 +115,15 @@ def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_c
 
     def captions() -> list[str]:
         (radio,) = [one for one in page.app.radio if one.key == "declare-each-usual"]
-        assert "Extra rows are ignored; choose a number that hardly anybody exceeds." in radio.label
+        assert "Choose a number that hardly anybody exceeds." in radio.label
         return list(radio.proto.captions)
 
     assert page.draft.each is None
     assert captions()[-1] == f"{say('data.unit.each_best')} {say('data.unit.each_drops_one')}"
     assert captions()[:2] == [say("data.unit.each_rough", each=each) for each in (3, 5)]
     page.set("declare-relation", "add_remove").set("declare-about", 5_000)
-    assert "Only one row of each person counts." in captions()[-1]
-    *others, alone = [int(one.split("About ")[1].split()[0]) for one in captions()]
+    assert "Only one row of a person counts." in captions()[-1]
+    *others, alone = [int(one.split("≈ ")[1].split()[0]) for one in captions()]
     assert others == sorted(others, reverse=True) and alone >= others[0] > others[-1]
 
 

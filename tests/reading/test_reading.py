@@ -625,3 +625,20 @@ def test_tables_rows_are_no_list(facts: dict[str, Facts]) -> None:
         assert reader.readings("parcels per month", facts["food_parcels"])[0].key == "count"
         twice = reader.readings("customers older than 60 with a car older than 15 years", facts["garage_jobs"])[0]
     assert twice.unread
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "named"),
+    [
+        ("en", "mean commute by tenure", ["commute_m", "tenure"]),
+        ("en", "average age by commute_m", ["commute_m"]),
+        ("en", "average income of gardeners", []),
+        ("sl", "povprečen čas čakanja po oddelkih", ["Čas čakanja (min)", "Oddelek"]),
+    ],
+)
+def test_a_text_names_columns_that_nobody_declared_also_by_a_part_of_their_names(
+    table: dp.Table, lang: str, text: str, named: list[str]
+) -> None:
+    header = (*table.facts.header, "commute_m", "tenure", "Čas čakanja (min)", "Oddelek")
+    with speaking(lang):
+        assert reader.undeclared(text, replace(table.facts, header=header)) == named

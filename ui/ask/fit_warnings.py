@@ -48,7 +48,8 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
         return
     if price.check is not None:
         given, share = price.check.parameters(), prices.takes(table, price.check_share)
-        paragraph(say("fit.before", columns=few_names(given["columns"] or given["ids"]), share=share))
+        names = given["columns"] or given["ids"]
+        paragraph(say("fit.before", columns=few_names(names), many=len(names), share=share))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
         hint(" ".join(found))
 

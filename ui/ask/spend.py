@@ -128,6 +128,16 @@ def start_from(table: dp.Table, given: Any, place: str = ASK) -> None:
         st.session_state[f"{place}-epsilon-table"] = table.name
 
 
+def opened(table: dp.Table, kept: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the question in the form, at the chosen price, on a page without the slider: the opening price
+    of a new question."""
+    given = kept["given"]
+    start_from(table, given.get("epsilon"))
+    follow(table, kept["q"], given, not given.get("epsilon"))
+    given["epsilon"] = st.session_state[_epsilon(ASK)]
+    return dict(given)
+
+
 def start_anew(table: dp.Table, key: str, given: dict[str, Any]) -> None:
     """Start at the opening price of a question that was just picked."""
     asked = {name: value for name, value in given.items() if name != "epsilon"}
@@ -172,12 +182,12 @@ def useless(price: dp.Preview) -> str:
     return say("ask.useless_groups" if price.promise.grouped else "ask.useless")
 
 
-def offer_useful(table: dp.Table, query: dp.Query) -> None:
+def offer_useful(table: dp.Table, query: dp.Query) -> bool:
     """Draw a button that sets a useful step, where the question's opening price buys mostly noise and that step takes
-    at most a quarter of what is left."""
+    at most a quarter of what is left. True if there is one."""
     found = _opening(table, query)
     if found is None or found.better is None or found.better.epsilon <= query.epsilon:
-        return
+        return False
     then = table.cheapest(found.better)
     facts = {
         "share": prices.takes(table, table.preview(then, checked=True).share),
@@ -190,6 +200,7 @@ def offer_useful(table: dp.Table, query: dp.Query) -> None:
         on_click=_set_step,
         args=(text_of(found.better.epsilon),),
     )
+    return True
 
 
 def _set_step(epsilon: str) -> None:
@@ -316,10 +327,11 @@ def describe(
     steps: bool = False,
     opening: Opening | None = None,
     answered: dp.Answer | None = None,
+    brief: bool = False,
 ) -> None:
     """Draw the error that this price buys, the price, and a warning if the answer would be mostly noise. With `steps`,
     the price that would be enough is one of the slider's steps. If the question was `answered`, that answer itself
-    decides whether it is mostly noise."""
+    decides whether it is mostly noise. If `brief`, the error as beside a proposed question."""
     found = table.opening(query) if steps else None
 
     def least(times: int) -> Fraction | None:
@@ -327,10 +339,12 @@ def describe(
             return found.useful if times == 1 else found.clear
         return None if steps else enough(table, query, price, times)
 
-    rows = (
-        p(answer_notes.several_rows(query), "muted") if steps and query.counts_rows and query.facts.unit.counted else ""
-    )
-    lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
+    if brief:  # the page and the sentence say which rows count, and Ask what the promise supposes
+        lines = [f"<p><b>{escape(price.promise.short(query))}</b></p>"]
+    else:
+        counts = steps and query.counts_rows and query.facts.unit.counted
+        rows = p(answer_notes.several_rows(query), "muted") if counts else ""
+        lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(answer_notes.cut_note(query))
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
@@ -338,12 +352,15 @@ def describe(
     if (least_note := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else `choose` says it
         st.html(least_note)
     fit_warnings.before(table, query, price)
-    if not answer_notes.offer_people(table, query) and (whose := answer_notes.supposed(table, query)):
+    told = answer_notes.offer_people(table, query) or brief
+    if not told and (whose := answer_notes.supposed(table, query)):
         st.html(whose)
     if answered is not None:
         if answered.query.mostly_noise(answered.value, answered.interval):
             paragraph(say("spend.noise_answered"), "warn")
             show_levers(table, query)
+    elif brief:  # what else would help, Ask says
+        return
     elif not price.useful:
         st.html(f'<p class="warn">{gloss.text(noise_words(table, price, least(1)))}</p>')
         show_levers(table, query)

@@ -14,19 +14,23 @@ from dpengine.core.exact import text_of
 from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import UNSURE
 from dpengine.messages import say
-from ui.ask import form_state, preview
+from ui.ask import box, form_state, preview
 from ui.data import columns as cards
 from ui.data import draft as drafts
+from ui.data import presets
 from ui.data.draft import OUT, Card, Draft
+from ui.data.presets import Candidate
 from ui.data.wizard import add_style, begin, heading, reconsider, waiting
 from ui.parts import answer_notes
-from ui.shell import frame, scroll
+from ui.shell import frame, nav, scroll
 from ui.shell.frame import paragraph
-from ui.shell.language import address
+from ui.shell.language import address, in_address
 from ui.shell.state import NOBODY, current_table, visitor, workspace
+from ui.words.markup import unmarked
 
 _KEY = "changes"  # drafts by table
 _CHANGED = "declared-anew"
+_TO_CARD = "declare-on-card"  # the table and the column whose card is opened next
 # By visitor and table: a reload starts a new session and must not lose the changes.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
 _MOST_LEFT = 200
@@ -49,7 +53,7 @@ def draft_of(table: dp.Table) -> Draft:
             relation=table.facts.relation,
             about=table.facts.about,
             chosen=list(table.schema.columns),
-            cards={name: _card(table, name, dialect) for name in table.facts.header},
+            cards={name: _card_for(table, name, dialect) for name in table.facts.header},
             many="one" if unit.id_column is None else "more",
             each_own=True,  # confirmed when the table was added
             who=unit.id_column,
@@ -66,7 +70,7 @@ def draft_of(table: dp.Table) -> Draft:
     return draft
 
 
-def _card(table: dp.Table, name: str, dialect: dp.Dialect) -> Card:
+def _card_for(table: dp.Table, name: str, dialect: dp.Dialect) -> Card:
     """The card of a declared column. A column that was left out gets a card with a guess from its name."""
     if name in table.schema.columns:
         return Card.of(table.schema[name], dialect, name)
@@ -91,6 +95,41 @@ def again(table: dp.Table, column: str) -> None:
     """Open the cards of a table, with this column's card unfolded."""
     draft_of(table).opened = column
     open_for(table.name)
+
+
+def kinds(table: dp.Table, name: str, then: box.Then) -> None:
+    """Draw the likely contents of a column that nobody has declared: a tap declares it, or opens its card where
+    something must be typed. From its name alone. `then` gets the table as declared now, None if that comes later."""
+    if st.session_state.pop(_TO_CARD, None) == (table.name, name):
+        st.switch_page(nav.page("data"), query_params=_card_of(table, name))
+    header = table.facts.header
+    place, readings = header.index(name), presets.candidates(name, header) or presets.likely(name)
+    with st.container(key=f"kinds-{place}", horizontal=True, vertical_alignment="center", gap="small"):
+        paragraph(name, "", width="content")
+        for at, (words, reading) in enumerate({cards.in_short(one): one for one in readings}.items()):
+            st.button(words, key=f"kinds-{place}-{at}", on_click=_declare, args=(table, name, reading, then))
+        label = say("box.declare_else") if readings else unmarked(say("box.declare", columns=name))
+        st.page_link(nav.page("data"), label=label, query_params=_card_of(table, name))
+
+
+def _card_of(table: dp.Table, name: str) -> dict[str, str]:
+    return {"table": table.name, "change": "1", "open": name} | in_address()
+
+
+def _declare(table: dp.Table, name: str, reading: Candidate, then: box.Then) -> None:
+    card = Card.for_name(name, table.facts.header)
+    card.take(reading)
+    try:
+        column = drafts.column_of(card, table.dialect)
+    except dp.AllowanceError:  # its values, range or order are still to be said
+        cards.take(draft_of(table), name, reading)
+        st.session_state[_TO_CARD] = (table.name, name)
+        then(None)
+        return
+    try:
+        then(table.revise(dp.Schema(dict(table.schema.columns) | {name: column})))
+    except dp.AllowanceError as refusal:
+        st.session_state["refusal"] = str(refusal)
 
 
 def use(table: dp.Table, found: Sequence[Drafted]) -> None:

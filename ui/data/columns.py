@@ -477,18 +477,18 @@ def left_out(draft: Draft, names: list[str]) -> None:
             key, place = at(draft, name), draft.names.index(name)
             with st.container(key=f"out-{place}", horizontal=True, vertical_alignment="center", gap="small"):
                 st.button(unmarked(name), key=f"{key}-open", type="tertiary", on_click=use, args=(draft, name))
-                for number, reading in enumerate({_in_short(one): one for one in presets.likely(name)}.values()):
+                for number, reading in enumerate({in_short(one): one for one in presets.likely(name)}.values()):
                     given = (draft, name, reading)
-                    st.button(_in_short(reading), key=f"{key}-likely-{number}", on_click=take, args=given)
+                    st.button(in_short(reading), key=f"{key}-likely-{number}", on_click=take, args=given)
 
 
 def _like(reading: Candidate, dialect: Dialect) -> str:
     """The label of a reading: a sample cell, or a few of the file's labels; a number with its range, as “4 (1–5)”."""
     cell = unmarked(plain(cells(reading, dialect)[: LINES_SHOWN if reading.lines else 1]))
-    return f"{cell} ({_in_short(reading)})" if reading.kind == "number" else cell
+    return f"{cell} ({in_short(reading)})" if reading.kind == "number" else cell
 
 
-def _in_short(reading: Candidate) -> str:
+def in_short(reading: Candidate) -> str:
     """A reading in a few signs, such as “1–5”, “yes/no”, “M, F”, “Monday…” or “list…”."""
     if reading.kind == "yes_no":
         return say("data.kind.yes_no")

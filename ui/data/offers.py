@@ -23,7 +23,7 @@ from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
 from dpengine.messages import plain, say
 from dpengine.planning.suggestions import first_asked
-from ui.ask import answer, preview, spend
+from ui.ask import answer, box, preview, spend
 from ui.data import change, presets
 from ui.data.presets import sure_id_column
 from ui.data.wizard import DOT
@@ -336,13 +336,16 @@ class Offer:
     seen: dp.Preview
 
 
-def show_first_questions(table: dp.Table) -> None:
+def show_first_questions(table: dp.Table, boxed: bool = False) -> bool:
     """Draw offers after a table was added: a first look at all columns, some questions, the check alone, and links to
-    questions about other columns."""
+    questions about other columns. If `boxed`, first the question box: true if a typed question stands in their
+    place."""
     asking = may("ask", table.name)
     look: Any = tables.usual_first_look(table)
     price = None if look is None else table.preview(look, checked=True)
     with st.container(key="card-first"):
+        if boxed and asking and box.ask_here(table, change.kinds):
+            return True
         check = _usual(table, [fit.column for fit in _fits(table) if not fit.checked]) if asking else None
         asked = _at_once(table) if asking else []
         brings = next((offer.seen for alike in asked for offer in alike if offer.seen.check is not None), None)
@@ -367,7 +370,7 @@ def show_first_questions(table: dp.Table) -> None:
                 paragraph(promise, "")
                 job.ask_button(label, table, look, "done-look", kind=kind, url_name="look", again=again)
         with st.container(key="done-on" if asked or check is not None else "declare-done-first", horizontal=True):
-            if not looks:
+            if not (looks or boxed):
                 st.page_link(nav.page("ask"), label=say("data.done.ask"), query_params={"table": table.name})
             if check is not None and brings is not None:
                 _check_button(table, check, job.SECONDARY)
@@ -377,13 +380,14 @@ def show_first_questions(table: dp.Table) -> None:
         if ways or alike:
             with details(say("data.done.others"), "done-others", expanded=not asked) as opened:
                 if not opened:
-                    return
+                    return False
                 for place, others in alike:
                     paragraph(asked[place][0].query.card.title, "at-once")
                     _alike(table, others, place)
                 if ways:
                     lead = f"<span>{escape(say('data.done.or_ask'))}</span>"
                     st.html(f'<p class="columns-on">{lead} {" ".join(ways)}</p>')
+    return False
 
 
 def _check_note(table: dp.Table, seen: dp.Preview) -> str:
@@ -444,7 +448,7 @@ def _question(table: dp.Table, offer: Offer, place: int | str) -> None:
 
 def _asks(table: dp.Table, offer: Offer, label: str, key: str, kind: Any = job.SECONDARY) -> None:
     again = bool(table.recall(offer.query))
-    job.ask_button(label, table, offer.query, key, kind=kind, url_name="asked", again=again)
+    job.ask_button(label, table, offer.query, key, kind=kind, url_name=box.ASKED, again=again)
 
 
 def first_way(table: dp.Table, name: str, label: str = "") -> str:

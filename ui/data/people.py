@@ -255,17 +255,17 @@ def _whose(draft: Draft) -> list[str]:
     if len(names) <= FEW_NAMES:  # whose labels are read as Markdown
         words: Any = {"format_func": lambda name: unmarked(name) or none, "horizontal": True}
         draft.whose = st.radio(label, ["", *names], None, key=key, **words)
-    else:
-        likely, more = [name for name in names if presets.numbers_a_record(name)], dict[str, Any]()
-        if likely:  # one tap; the field below it asks the same
-            pill = kept("declare-whose-likely", draft.whose if draft.whose in likely else None)
-            take: dict[str, Any] = {"on_change": _takes, "args": (pill, "declare-whose")}
-            st.pills(label, likely, key=pill, format_func=unmarked, **take)
-            more = {"label_visibility": "collapsed", "placeholder": say("data.unit.who_other")} | _follow(
-                "declare-whose-likely", "declare-whose", likely
-            )
-        options: Any = {"format_func": lambda name: name or none, "key": key, "width": 420}
-        draft.whose = st.selectbox(label, ["", *names], None, **options, **more)
+    else:  # most are one tap away; the field below asks the same of the others
+        likely = [name for name in names if presets.numbers_a_record(name) or name == draft.names[0]]
+        pill = kept("declare-whose-likely", draft.whose if draft.whose in [*likely, ""] else None)
+        take: dict[str, Any] = {"on_change": _takes, "args": (pill, "declare-whose")}
+        tapped = st.pills(label, [*likely, ""], key=pill, format_func=lambda name: unmarked(name) or none, **take)
+        if tapped is not None:
+            draft.whose = tapped
+            return [tapped] if tapped else []
+        more: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": say("data.unit.who_other")}
+        more |= _follow("declare-whose-likely", "declare-whose", [*likely, ""]) | {"key": key, "width": 420}
+        draft.whose = st.selectbox(label, ["", *names], None, lambda name: name or none, **more)
     return [draft.whose] if draft.whose else []
 
 

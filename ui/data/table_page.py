@@ -16,7 +16,7 @@ from dpengine.declared.summary import COUNT, tells_empty
 from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
 from dpengine.storage.registry import Record
-from ui.ask import answer, fit_warnings
+from ui.ask import answer, box, fit_warnings
 from ui.data import change, offers, people, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
 from ui.data.wizard import add_style, adding, begin_adding, heading, problem, start_over
@@ -166,16 +166,21 @@ def done(draft: Draft) -> None:
         code = "data.done.joined" if draft.added.there == "done" else "data.source.joined"
         note = say(code, epsilon=meter.epsilon, delta=power_of_ten(meter.delta))
         hint(note)
+    typed = False
     if not table.closed:
-        if table.facts.people is not None and table.facts.unit == dp.Unit.rows():  # else their number is nobody's
-            frame.show_price(table, None, aside=False)  # the title names the table, this line what it protects
+        each_one = table.facts.people is not None and table.facts.unit == dp.Unit.rows()  # else their number is nobody's
+        if each_one or box.typed(table):
+            frame.show_price(table, None, aside=False)  # the title names the table
+        if each_one:  # this line, what it protects
             paragraph(say("data.done.rows_people", rows=table.facts.people), "")
-        if table.facts.unit.counted:
+        if table.facts.unit.counted and not box.typed(table):  # of whose rows count, the question says it
             paragraph(say("data.done.rows_each", most=table.facts.unit.counted), "")
-        offers.show_first_questions(table)
-        if not draft.added.joined and (note := _enough(table)):
+        typed = offers.show_first_questions(table, boxed=True)
+        if not (draft.added.joined or typed) and (note := _enough(table)):
             paragraph(note)
     job.show_refusal()
+    if typed:  # one thing at a time
+        return
     # Links to everything else.
     with st.container(horizontal=True, key="done-rest"):
         st.page_link(nav.page("data"), label=say("data.done.declared"), query_params={"table": table.name})
@@ -240,7 +245,7 @@ def show() -> None:
     people.protection_result(table)
     tables.twin_note(table)
     if change.show_saved(table) and asks:
-        offers.show_first_questions(table)  # a new declaration is checked before a question
+        offers.show_first_questions(table, boxed=True)  # a new declaration is checked before a question
     offers.check_people(table)
     with st.container(key="card-done"):
         facts(table, dp.Dialect() if table.practice else dp.Dialect.from_json(record(table).dialect))

@@ -29,7 +29,7 @@ Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
 _NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
-_FIELDS = "ask-", "where-"  # how the keys of a form's fields begin
+_FIELDS = "ask-", "where-", "box-field"  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
 PATIENCE = 0.4  # seconds that a page waits for an answer before it says that it waits: most come sooner

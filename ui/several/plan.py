@@ -243,7 +243,7 @@ def _total(
         given = [check.parameters() for check in checks]
         names = [name for part in given for name in (*part["columns"], *part.get("ids", []))]
         takes = prices.takes(table, sum((line.share for line in whole.lines[: len(checks)]), Fraction(0)))
-        paragraph(say("fit.before", columns=few_names(names), share=takes))
+        paragraph(say("fit.before", columns=few_names(names), many=len(names), share=takes))
     if left_out := _unchecked(table, list(priced.queries), checks):
         hint(left_out)
     if not whole.fits and priced.fits:

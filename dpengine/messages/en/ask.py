@@ -1,8 +1,8 @@
 """What is said while a question is put together, and the question itself as words."""
 
 SENTENCES: dict[str, str] = {
-    "ask.useless": "This answer will probably be of no use: mostly noise.",
-    "ask.useless_groups": "This answer will probably be of little use: in an average group it is mostly noise.",
+    "ask.useless": "This answer will probably be mostly noise.",
+    "ask.useless_groups": "In an average group this will probably be mostly noise.",
     "ask.dear_sure": "That is over a fifth of the whole allowance for one question. Fewer groups or a larger error would take less.",
     "ask.dear_advised": "This takes over a fifth of the allowance. A useful answer needs about that much.",
     "ask.just_changed": "You had just changed the question, so nothing was asked or spent. Check it once more, then ask.",

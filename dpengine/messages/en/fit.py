@@ -87,7 +87,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.first": "First: does the file hold what you declared?",
     "data.first.check": "First, the columns are checked ({share}, in the price); a misfit stops its question.",
     "data.first.check_some": "First, {columns} {many|is|are} checked ({share}, in the price); a misfit stops the question.",
-    "fit.before": "First, {columns} will be checked against what you said (in the price: {share}). If a tenth or more does not fit, the question is not asked.",
+    "fit.before": "First, {columns} {many|is|are} checked ({share}, in the price): if a tenth does not fit, nothing is asked.",
     "fit.not_asked": "So the question was not asked, and took nothing.",
     "fit.not_asked_paid": "So the question was not asked. Only the check was paid for: {share}.",
     "fit.way.real": "{code} is a real value here",

@@ -1,8 +1,8 @@
 """Ko nastaja vprašanje, in vprašanje samo z besedami. `who` je v tožilniku množine (»za vse osebe«), `of_who` v rodilniku (»število vseh oseb«)."""
 
 SENTENCES: dict[str, str] = {
-    "ask.useless": "Odgovor bo verjetno neuporaben: večinoma bo šum.",
-    "ask.useless_groups": "Odgovor bo verjetno malo uporaben: v povprečni skupini bo večinoma šum.",
+    "ask.useless": "Odgovor bo verjetno večinoma šum.",
+    "ask.useless_groups": "V povprečni skupini bo verjetno večinoma šum.",
     "ask.dear_sure": "To je več kot petina celotnega proračuna za eno vprašanje. Z manj skupinami ali večjo napako bi porabili manj.",
     "ask.dear_advised": "To porabi več kot petino proračuna. Za uporaben odgovor je treba približno toliko.",
     "ask.just_changed": "Vprašanje ste pravkar spremenili, zato ni bilo postavljeno in nič ni bilo porabljeno. Preglejte ga še enkrat, nato vprašajte.",

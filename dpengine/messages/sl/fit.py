@@ -87,7 +87,7 @@ SENTENCES: dict[str, str] = {
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
     "data.first.check": "Najprej se preverijo stolpci ({share}, v ceni); neustrezen ustavi svoje vprašanje.",
     "data.first.check_some": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, v ceni); kar ne ustreza, ustavi vprašanje.",
-    "fit.before": "Najprej se preveri, ali celice ustrezajo opisu ({columns}; v ceni: {share}). Če desetina ali več ne ustreza, se vprašanje ne postavi.",
+    "fit.before": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, v ceni): če desetina ne ustreza, vprašanje ni postavljeno.",
     "fit.not_asked": "Zato vprašanje ni bilo postavljeno in ni porabilo ničesar.",
     "fit.not_asked_paid": "Zato vprašanje ni bilo postavljeno. Plačano je bilo samo preverjanje: {share}.",
     "fit.way.real": "{code} je tu prava vrednost",

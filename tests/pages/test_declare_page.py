@@ -33,9 +33,10 @@ def test_only_how_careful_is_preselected_and_each_step_asks(page: Page) -> None:
     page.upload(f"age,way\n33,{CANARY}\n44,bus\n")
     assert "<li>age</li>" in page.everything  # so what `run` looks through is the whole page
     page.press("Yes, go on").press("Go on")
-    assert say("unit.missing") in page.refusals[0]
+    assert say("unit.missing") in page.refusals[0] and say("data.relation.missing") in page.refusals[0]
     page.set("declare-unit", "more").press("Go on")
-    assert say("unit.column") in page.refusals[0] and page.draft.step == "unit"
+    assert all(say(code) in page.refusals[0] for code in ("unit.column", "unit.each", "data.relation.missing"))
+    assert page.draft.step == "unit"
     page.set("declare-who", "way").press("Go on")
     assert say("unit.each") in page.refusals[0] and page.draft.step == "unit"
     page.set("declare-unit", "one").press("Go on")

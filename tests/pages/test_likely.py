@@ -381,7 +381,7 @@ def test_a_year_behind_a_sum_is_the_time_that_it_is_for() -> None:
 @pytest.mark.parametrize(("lang", "shown"), [("en", ["M, F", "yes/no", "list…"]), ("sl", ["m, ž", "da/ne", "seznam…"])])
 def test_both_of_two_values_are_shown(lang: str, shown: list[str]) -> None:
     with speaking(lang):
-        assert [columns._in_short(one) for one in presets.likely("sx")] == shown
+        assert [columns.in_short(one) for one in presets.likely("sx")] == shown
 
 
 @pytest.mark.parametrize("name", ["Mark", "Q7b", "Cl", "xyz", "Ocena 2", "G1", "Сол", "9", "a" * 300])

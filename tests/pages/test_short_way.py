@@ -194,6 +194,8 @@ def test_where_a_twentieth_is_mostly_noise_the_page_says_what_is_enough_and_what
     next(button for button in app.button if button.key == "spend-useful").click().run()
     assert not app.exception and app.session_state["ask-epsilon"] == text_of(opens.better.epsilon)
     assert "spend-useful" not in [button.key for button in app.button], "it is useful now"
+    assert 'class="stepped"' in html_of(app), "what it buys is brought into view"
+    assert 'class="stepped"' not in html_of(app.run())
 
 
 @pytest.mark.long

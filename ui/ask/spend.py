@@ -25,7 +25,7 @@ from dpengine.planning.opening import CLEAR, PART, STEPS, Opening
 from dpengine.planning.suggestions import Lever, without_codes
 from ui.ask import fit_warnings, preview
 from ui.parts import answer_notes, fields
-from ui.shell import nav
+from ui.shell import nav, scroll
 from ui.shell.frame import hint, paragraph
 from ui.shell.state import as_read, held, may
 from ui.words import gloss, prices
@@ -105,6 +105,7 @@ DEAR = Fraction(1, 5)  # of the allowance: a question that takes more needs a se
 CHEAP = Fraction(1, 20)  # of the allowance: where that takes more, it is said, with what would help
 LITTLE = Fraction(1, 1000)  # of the allowance: less than that buys only noise, and reads as nothing
 _REFUSED = "spend-refused"
+_STEPPED = "spend-stepped"  # a button has just set the step
 _SHAPE = "ask-shape"  # the question in the form, however exact; a link forgets it
 ASK = "ask"  # the page that owns the ε; other pages keep their own
 
@@ -204,7 +205,8 @@ def offer_useful(table: dp.Table, query: dp.Query) -> bool:
 
 
 def _set_step(epsilon: str) -> None:
-    st.session_state[_epsilon(ASK)] = epsilon
+    """The page gets shorter above the button: what the step buys is brought into view, or old answers would be."""
+    st.session_state[_epsilon(ASK)], st.session_state[_STEPPED] = epsilon, True
 
 
 def _opening(table: dp.Table, query: dp.Query) -> Opening | None:
@@ -339,16 +341,19 @@ def describe(
             return found.useful if times == 1 else found.clear
         return None if steps else enough(table, query, price, times)
 
+    mark = ' class="stepped" tabindex="-1"' if st.session_state.pop(_STEPPED, False) else ""
     if brief:  # the page and the sentence say which rows count, and Ask what the promise supposes
-        lines = [f"<p><b>{escape(price.promise.short(query))}</b></p>"]
+        lines = [f"<p{mark}><b>{escape(price.promise.short(query))}</b></p>"]
     else:
         counts = steps and query.counts_rows and query.facts.unit.counted
         rows = p(answer_notes.several_rows(query), "muted") if counts else ""
-        lines = [f"{rows}<p>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
+        lines = [f"{rows}<p{mark}>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
     lines.append(answer_notes.cut_note(query))
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
     st.html("".join(lines))
+    if mark:
+        scroll.show()
     if (least_note := least_html(table, found or opening)) and table.meter().unused >= LITTLE:  # else `choose` says it
         st.html(least_note)
     fit_warnings.before(table, query, price)

@@ -682,28 +682,42 @@ class Draft:
 
 
 def unit(draft: Draft) -> dp.Unit:
-    if draft.many is None:
-        raise dp.AllowanceError("unit.missing")
-    if draft.many == "one":
-        numbering = numbering_people(draft.names) or ([draft.whose] if draft.whose else [])
-        if numbering and not draft.each_own and numbering[0] != draft.whose:
-            raise dp.AllowanceError("unit.sure", column=numbering[0])
-        if draft.whose is None and not draft.each_own and presets.unclear(draft.names):
-            raise dp.AllowanceError("unit.whose")
-        return dp.Unit.rows()
-    if draft.who is None:
-        raise dp.AllowanceError("unit.column")
-    if draft.each is None:
-        raise dp.AllowanceError("unit.each")
-    return dp.Unit.column(draft.who, draft.each)
+    for missing in _rows_unanswered(draft):
+        raise missing
+    return dp.Unit.rows() if draft.many == "one" else dp.Unit.column(str(draft.who), draft.each or 1)
 
 
 def relation(draft: Draft) -> str:
+    for missing in _relation_unanswered(draft):
+        raise missing
+    return str(draft.relation)
+
+
+def all_unanswered(draft: Draft) -> list[dp.AllowanceError]:
+    """All that is still to be said on the screen of people, from the top, if its complaint is about that."""
+    found = [*_rows_unanswered(draft), *_relation_unanswered(draft)]
+    code = draft.complaint.code if isinstance(draft.complaint, dp.AllowanceError) else ""
+    return found if code in {one.code for one in found} else []
+
+
+def _rows_unanswered(draft: Draft) -> list[dp.AllowanceError]:
+    if draft.many is None:
+        return [dp.AllowanceError("unit.missing")]
+    if draft.many == "one":
+        numbering = numbering_people(draft.names) or ([draft.whose] if draft.whose else [])
+        if numbering and not draft.each_own and numbering[0] != draft.whose:
+            return [dp.AllowanceError("unit.sure", column=numbering[0])]
+        unsaid = draft.whose is None and not draft.each_own and presets.unclear(draft.names)
+        return [dp.AllowanceError("unit.whose")] if unsaid else []
+    missing = {"unit.column": draft.who, "unit.each": draft.each}
+    return [dp.AllowanceError(code) for code, said in missing.items() if said is None]
+
+
+def _relation_unanswered(draft: Draft) -> list[dp.AllowanceError]:
     if draft.relation is None:
-        raise dp.AllowanceError("data.relation.missing")
-    if draft.relation == "add_remove" and draft.about is None:
-        raise dp.AllowanceError("facts.rows_needed")
-    return draft.relation
+        return [dp.AllowanceError("data.relation.missing")]
+    unsaid = draft.relation == "add_remove" and draft.about is None
+    return [dp.AllowanceError("facts.rows_needed")] if unsaid else []
 
 
 def schema(draft: Draft) -> dp.Schema:

@@ -239,7 +239,7 @@ def rows(draft: Draft) -> None:
     if offered:
         offer_protection(draft, offered)
     elif not sources.second_refused(draft) and not _known_otherwise(draft):
-        complain(draft)
+        complain(draft, "\n".join(map(str, drafts.all_unanswered(draft))))
     if onwards(draft, lambda: _check_people(draft), first=not offered):
         draft.forth()
         st.rerun()

@@ -168,7 +168,8 @@ def done(draft: Draft) -> None:
         hint(note)
     typed = False
     if not table.closed:
-        each_one = table.facts.people is not None and table.facts.unit == dp.Unit.rows()  # else their number is nobody's
+        # Else their number is nobody's.
+        each_one = table.facts.people is not None and table.facts.unit == dp.Unit.rows()
         if each_one or box.typed(table):
             frame.show_price(table, None, aside=False)  # the title names the table
         if each_one:  # this line, what it protects

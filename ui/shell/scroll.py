@@ -13,8 +13,9 @@ from html import escape
 
 import streamlit as st
 
+# What a click has just changed comes before an answer above it.
 BRING = """(() => {
-    const arrived = document.querySelector(".arrived");
+    const arrived = document.querySelector(".stepped") ?? document.querySelector(".arrived");
     if (!arrived) return;
     arrived.scrollIntoView({block: "start"});
     arrived.focus({preventScroll: true});

@@ -115,7 +115,7 @@ def test_each_number_of_rows_says_what_it_buys_and_what_it_loses_before_one_is_c
 
     def captions() -> list[str]:
         (radio,) = [one for one in page.app.radio if one.key == "declare-each-usual"]
-        assert "Choose a number that hardly anybody exceeds." in radio.label
+        assert "almost everybody" in radio.label
         return list(radio.proto.captions)
 
     assert page.draft.each is None

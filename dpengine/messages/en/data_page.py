@@ -100,7 +100,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.who_other": "Or another column",
     "data.unit.who_none": "choose a column",
     "data.unit.who_help": "A number or name that is the same in all rows of one person. Rows without it are ignored.",
-    "data.unit.each": "At most how many rows does one person have? Choose a number that hardly anybody exceeds.",
+    "data.unit.each": "At most how many rows does almost everybody have?",
     "data.unit.each_help": "If a person has more, this many are kept, chosen without looking at anybody else’s rows.",
     "data.unit.each_typed": "Another number",
     "data.unit.each_none": "type a number",
@@ -108,7 +108,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_drops_one": "Only one row of a person counts.",
     "data.unit.each_rough": "{each} times the error.",
     "data.unit.each_many": "≈ {many} {many|answer|answers}.",
-    "data.unit.each_cut": "If somebody has more, only {each} {each|counts|count}: counts and sums come out too low, averages shift.",
+    "data.unit.each_cut": "Extra rows are ignored: counts and sums come out too low, averages shift.",
     "data.unit.who_same": "Spaces, tabs and other invisible characters around it do not matter, nor how an accent is encoded. Capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
     # A secret?
     "data.relation.title": "Is being in this table secret?",

@@ -104,10 +104,10 @@ def test_a_column_that_nobody_declared_is_declared_by_a_tap_on_its_likely_conten
 
 
 def test_contents_that_must_be_typed_open_the_column_s_card(home: dp.Workspace) -> None:
-    rows = pd.DataFrame({"rent": [500, 700] * 40, "tenure": ["own", "let"] * 40})
+    rows = pd.DataFrame({"rent": [500, 700] * 40, "tenure": ["own", "let"] * 40, "commute_m": [20, 90] * 40})
     schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")
     home.add_table("homes", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
-    app = typed("average rent by tenure", open_page("ask", table="homes"))
+    app = typed("average commute by tenure", open_page("ask", table="homes"))
     kinds = {button.label: button for button in app.button if str(button.key).startswith("kinds-")}
     kinds[say("data.line.list")].click().run()
     assert not app.exception and list(home.table("homes").schema.columns) == ["rent"]

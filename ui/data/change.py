@@ -100,7 +100,8 @@ def again(table: dp.Table, column: str) -> None:
 def kinds(table: dp.Table, name: str, then: box.Then) -> None:
     """Draw the likely contents of a column that nobody has declared: a tap declares it, or opens its card where
     something must be typed. From its name alone. `then` gets the table as declared now, None if that comes later."""
-    if st.session_state.pop(_TO_CARD, None) == (table.name, name):
+    if st.session_state.get(_TO_CARD) == (table.name, name):
+        del st.session_state[_TO_CARD]
         st.switch_page(nav.page("data"), query_params=_card_of(table, name))
     header = table.facts.header
     place, readings = header.index(name), presets.candidates(name, header) or presets.likely(name)

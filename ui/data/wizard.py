@@ -281,7 +281,8 @@ def tried(draft: Draft, check: Callable[[], Any]) -> bool:
 
 def _so_far(draft: Draft) -> None:
     """Draw what was said so far on one line, and a button that starts over."""
-    facts, apart = [draft.file], draft.step != "unit"  # that screen shows them itself
+    # What the screen before has asked is still known.
+    facts, apart = [draft.file], STEPS.index(draft.step) > STEPS.index("cards")
     if apart and draft.many == "one":
         facts.append(say("data.so_far.one"))
     elif apart and draft.many == "more" and draft.who is not None and draft.each is not None:
@@ -290,7 +291,7 @@ def _so_far(draft: Draft) -> None:
         facts.append(say("data.so_far.replace", people=draft.about))
     if draft.relation == "add_remove" and draft.about and draft.step != "unit":
         facts.append(say("data.so_far.add_remove", people=draft.about))
-    if draft.chosen and draft.step != "unit":
+    if draft.chosen and apart:
         facts.append(say("data.so_far.columns", columns=len(draft.chosen)))
     if draft.care and STEPS.index(draft.step) >= STEPS.index("care"):
         facts.append(say(f"data.care.{draft.care}"))

@@ -4,7 +4,7 @@ SENTENCES = {
     "box.label": "Ask in your own words",
     "box.label_of": "Ask {table} in your own words",
     "box.example": "for example: {text}",
-    "box.own": "Your own question, such as: {text}",
+    "box.own": "Your own question, like: {text}",
     "box.example_of": "{kind} {column}",
     "box.example_by": "{text} by {column}",
     "box.read": "Understood as: {sentence}. Change any part below; nothing is asked yet.",

@@ -148,8 +148,7 @@ def test_the_words() -> None:
     )
     assert "1950" in said("mean", column="year") and "1,950" not in said("mean", column="year")
     assert said("crosstab", columns=["town", "kept"]) == (
-        "As declared: what is not on the list of kept counts as “A”; "
-        "what is not on the list of town counts as “other”."
+        "As declared: what is not on the list of kept counts as “A”; what is not on the list of town counts as “other”."
     )
     with speaking("sl"):
         assert said("sum", visits, column="amount", where=[["day", "=", "2020-01-01"]]) == (

@@ -149,7 +149,7 @@ def visits(people: int) -> str:
 def test_visits_of_a_clinic_answer_within_eleven_clicks_on_a_phone(open_page: Callable[..., Any], server: Any) -> None:
     """In another code page, with several rows each, and being a patient is a secret: the one field to fill counts."""
     phone = open_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    clicking = Clicking(phone, "sl", "obiski").read().bring(visits(5_000), "cp1250")
+    clicking = Clicking(phone, "sl", "kartoteka").read().bring(visits(5_000), "cp1250")
     clicking.on("data.unit.title").pick("data.unit.more_label")
     clicking.click(phone.locator(".st-key-declare-each-usual label").filter(has_text="3").first)
     clicking.pick("data.relation.add_remove_label")
@@ -158,13 +158,13 @@ def test_visits_of_a_clinic_answer_within_eleven_clicks_on_a_phone(open_page: Ca
     clicking.clicks += 1
     settled(phone)
     clicking.look("people").read().press("data.next").on("data.cards.title").look("guesses").read()
-    clicking.press("data.cards.agree_add").on("data.done.title", table="obiski").look("done").read()
+    clicking.press("data.cards.agree_add").on("data.done.title", table="kartoteka").look("done").read()
     assert clicking.words <= MOST_WORDS_OF_A_CLINIC
     clicking.clicks += first_asked(phone, "doba_min")
     phone.wait_for_function(_SEEN)
     clicking.look("answer")
     assert clicking.clicks <= MOST_OF_A_CLINIC  # whose a row is, and how many people
-    (asked,) = dp.open_workspace(server.home).table("obiski").answers(1)
+    (asked,) = dp.open_workspace(server.home).table("kartoteka").answers(1)
     assert near(asked, 30)
 
 

@@ -49,7 +49,7 @@ def test_one_click_checks_the_columns_and_asks_the_first_question_of_a_kind_for_
     assert [one.key.split("-")[2] for one in asked] == ["0", "1"] and not table.meter().charges
     told = plain(page.text)
     assert "The mean of age for everyone" in told and "The number of people by sex, for everyone" in told
-    assert "First, the columns are checked (" in told and "in the price" in told
+    assert "First, the columns are checked (" in told and "included" in told
     label = asked[0].label
     asked[0].click()
     until(page.run(), lambda: len(table.answers(5)) == 2)
@@ -131,7 +131,7 @@ def test_ask_brings_the_check_along_and_a_code_is_named_with_one_click(home: dp.
     schema = dp.Schema({"age": dp.Number(0, 120), "sex": dp.Category(["m", "f"])})
     table = home.add_table("coded", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("1", "1e-6"))
     app = open_page("ask", table="coded", q="mean", column="age")
-    assert "%, in the price): if a tenth does not fit" in plain(html_of(app))
+    assert "%, included): if a tenth does not fit" in plain(html_of(app))
     (go,) = [one for one in app.button if str(one.key).startswith("ask-go")]
     go.click().run()
     until(app, lambda: "not asked" in plain(html_of(app)))

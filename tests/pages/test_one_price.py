@@ -54,7 +54,7 @@ def test_the_meter_of_a_plan_moves_by_what_its_button_says(home: dp.Workspace) -
         if percent_taken(Fraction(1), Fraction(tenths, 1000)) == takes[1]:
             after = percent_left(1 - Fraction(tenths, 1000))
     shown = plain(html_of(page))
-    assert "%, in the price): if a tenth does not fit" in shown
+    assert "%, included): if a tenth does not fit" in shown
     words = plain(say("meter.after_plan", left=percent_left(Fraction(1)), after=after))
     assert " ".join(words.split()) in " ".join(shown.split())
 
@@ -68,5 +68,5 @@ def test_a_session_says_what_it_takes_with_the_check(home: dp.Workspace) -> None
     shown = plain(html_of(page))
     (button,) = [one for one in page.button if str(one.key).startswith("session-go")]
     takes = re.search(r"takes ([\d.]+ %)", button.label)
-    assert takes is not None and "%, in the price): if a tenth does not fit" in shown
+    assert takes is not None and "%, included): if a tenth does not fit" in shown
     assert any(takes[1] in option for option in slider.options), (takes[1], slider.options)

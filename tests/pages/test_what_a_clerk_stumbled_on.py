@@ -280,7 +280,7 @@ def test_after_a_list_is_completed_the_question_is_back_with_its_price(home: dp.
     next(one for one in app.button if one.key == "declare-save").click().run()
     until(app, lambda: say("data.change.done") in plain(html_of(app)))
     told = plain(html_of(app))
-    assert asked in told and "%, in the price): if a tenth does not fit" in told
+    assert asked in told and "%, included): if a tenth does not fit" in told
     (go,) = [one for one in app.button if str(one.key).startswith("ask-go")]
     assert go.label.endswith("%") and home.table("list").schema.category("colour").values == ("red", "blue", "green")
 

@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "data.file.label": "Spreadsheet, CSV, SPSS, Stata or SAS",
     "data.file.lead": "Nobody, you included, will see its rows.",
     "data.cards.title": "What can be in the columns?",
-    "data.cards.lead": "Examples and ranges, guessed from names alone. Right?",
+    "data.cards.lead": "Example · range, guessed from names. Right?",
     "data.cards.lead_none": "Say what each column holds.",
     "data.cards.written": "Numbers are written like {example}.",
     "data.cards.otherwise": "Not right?",

@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "data.file.label": "Preglednica, CSV, SPSS, Stata ali SAS",
     "data.file.lead": "Vrstic ne vidi nihče, tudi vi ne.",
     "data.cards.title": "Kaj je lahko v stolpcih?",
-    "data.cards.lead": "Zgledi in razponi, uganjeni le po imenih. Držijo?",
+    "data.cards.lead": "Zgled · razpon, domneve po imenih. Držijo?",
     "data.cards.lead_none": "Povejte, kaj vsebuje vsak stolpec.",
     "data.cards.written": "Števila so zapisana kot {example}.",
     "data.cards.otherwise": "Ni tako?",

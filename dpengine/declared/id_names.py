@@ -23,6 +23,7 @@ PERSON = (
     " respondent borrower bralec bralca reader household gospodinjstvo insured zavarovanec zavarovanca citizen"
     " passenger potnik potnika subscriber narocnik narocnika tenant donor voter kartoteka kartoteke karton kartona"
 ).split()
+_SHORT = {"pac": "pacient", "pat": "patient", "cust": "customer", "upor": "uporabnik", "stud": "student"}
 # What is numbered for each person, if a word for a number stands beside it.
 _OWN = (
     "nhs vpisna clanska studentska dijaska uporabniska osebna zavarovalna davcna maticna roll personnel personal"
@@ -30,7 +31,7 @@ _OWN = (
 ).split()
 _MAYBE_OWN = "register staff card kartica kartice evidencna account policy hospital".split()  # or of a till, a ward …
 NUMBERED = (
-    "id ids uuid key code number num no nr st stevilka sifra koda oznaka nummer numero ref reference kzz emso ssn"
+    "id ids uuid key code number num no nr st stevilka sifra sif koda oznaka nummer numero ref reference kzz emso ssn"
 ).split()
 _PLAIN_NUMBER = "id number num no nr st stevilka ref reference".split()  # a medical code is a diagnosis
 _ALONE = (
@@ -67,7 +68,7 @@ def surely_numbers_people(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _numbers(name: str, maybe: bool) -> bool:
-    words = [word for word in _folded(name) if word != "s"]  # pupil's
+    words = [word for word in (_whole(name) if maybe else _folded(name)) if word != "s"]  # pupil's
     whole, own = "_".join(words), [*_OWN, *(_MAYBE_OWN if maybe else ())]
     if whole in _ALONE or (maybe and whole in _MAYBE_ALONE) or glued(words):
         return True
@@ -89,6 +90,14 @@ def naming_people(names: Iterable[str]) -> list[str]:
     """The names that are a word for a person: “Member”, “Patient”. Such a column may hold ids, or yes and no."""
     numbered = set(numbering_people(names := list(names)))
     return [name for name in names if name not in numbered and len(words := _folded(name)) == 1 and words[0] in PERSON]
+
+
+def _whole(name: str) -> list[str]:
+    """The words of a name; usual short words, and those that a full stop cuts short (“Šif. udel.”), as the words that
+    they begin."""
+    cut = {word for part in re.findall(r"\w{3,}(?=\.)", name) for word in _folded(part)}
+    begun = {word: next((one for one in (*NUMBERED, *PERSON) if one.startswith(word)), word) for word in cut}
+    return [(begun | _SHORT).get(word, word) for word in _folded(name)]
 
 
 @lru_cache(maxsize=4096)

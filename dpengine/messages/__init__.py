@@ -247,6 +247,9 @@ def plain(value: object) -> str:
     return "".join(" " if sign in "\t\r\n" else "\ufffd" if hidden(sign) else sign for sign in text)
 
 
+_TWICE = re.compile(r"(?<![.…])([.…])\.(?=\s|$)")  # a name that ends in a full stop, at the end of a sentence
+
+
 def say(code: str, /, **facts: object) -> str:
     """The sentence for `code` in the current language, filled with public facts."""
     lang = current()
@@ -254,7 +257,8 @@ def say(code: str, /, **facts: object) -> str:
     if not facts:
         return _without_facts(sentence, lang)
     words = {name: plain(value) for name, value in facts.items()}
-    return kept_together(forms(sentence, words).format_map(words))
+    text = kept_together(forms(sentence, words).format_map(words))
+    return _TWICE.sub(r"\1", text) if ".." in text or "…." in text else text
 
 
 @lru_cache(maxsize=2**13)

@@ -62,6 +62,20 @@ def test_a_question_that_was_changed_with_the_click_is_not_asked() -> None:
 
 
 @pytest.mark.usefixtures("shared")
+def test_whoever_types_a_question_and_clicks_at_once_sees_it_without_a_refusal() -> None:
+    app, before = ask(), len(charges())
+    app.text_input(key="box-field").set_value("how many people")
+    button(app).click()
+    app.run()
+    drawn = "".join(part.proto.body for part in app.get("html"))
+    assert say("ask.just_typed") in drawn and say("job.refused") not in drawn
+    assert len(charges()) == before and app.query_params["q"] in ("count", ["count"])
+    button(app).click()
+    app.run()
+    assert grown(before)[0].charge.claim["key"] == "count"
+
+
+@pytest.mark.usefixtures("shared")
 def test_a_question_that_is_seen_is_asked_by_one_click() -> None:
     app, before = ask(), len(charges())
     next(one for one in app.number_input if str(one.key).startswith("where-low")).set_value(45)

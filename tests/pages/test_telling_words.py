@@ -14,6 +14,7 @@ import pytest
 import dpengine as dp
 from dpengine.asking.release import new_request
 from dpengine.declared.facts import Facts
+from dpengine.messages import say
 from dpengine.messages.language import speaking
 from ui.ledger import report
 from ui.parts.exports import answer_csv
@@ -234,3 +235,12 @@ def test_the_report_tells_session_answers_with_unit_and_range(home: Any) -> None
     assert re.search(r"About 2,\d\d\d\s*\. In this table between 2,\d+ and 2,\d+\.", told)
     assert re.search(r"“sex is men”\s*\. The true winner leads it by at most \d+ people", told)
     assert "These ranges hold for all 3 answers of the session at once, 95 times in 100." in told
+
+
+def test_a_name_that_ends_in_a_full_stop_ends_a_sentence_with_one() -> None:
+    for lang in ("en", "sl"):
+        with speaking(lang):
+            for name in ("Temp.", "RR, …"):
+                text = say("fit.headline.codes", names=name) + " " + say("fit.note.spared_below", lower=name)
+                assert ".." not in text and "…." not in text and name in text
+            assert "a..b" in say("fit.headline.codes", names="a..b")

@@ -29,7 +29,9 @@ Kind = Literal["primary", "secondary"]
 PRIMARY: Kind = "primary"
 SECONDARY: Kind = "secondary"
 _NEXT, _SEEN, _CLICKED = "_next_request", "_seen", "_clicked"
-_FIELDS = "ask-", "where-", "box-field"  # how the keys of a form's fields begin
+_TYPED = "_just_typed"
+BOX = "box-field"  # the question box
+_FIELDS = "ask-", "where-", BOX  # how the keys of a form's fields begin
 _OURS = ("ask-epsilon", "ask-epsilon-table", "ask-fresh", "ask-shape", "ask-began")  # no fields
 JUST_NOW = timedelta(minutes=1)
 PATIENCE = 0.4  # seconds that a page waits for an answer before it says that it waits: most come sooner
@@ -64,8 +66,9 @@ def ask_button(
         """Hand over the question. If the click has also changed a field, nobody has seen the new question: refuse
         it."""
         now = _fields("")
-        if any(now.get(name, value) != value for name, value in drawn.items()):
-            _refuse(say("ask.just_changed"))
+        if changed := [name for name, value in drawn.items() if now.get(name, value) != value]:
+            st.session_state[_TYPED] = changed == [BOX]  # whoever typed and clicked at once has done nothing wrong
+            _refuse(say("ask.just_typed" if changed == [BOX] else "ask.just_changed"))
             return
         try:
             # First: at any st.* call the next click may abort this script.
@@ -219,6 +222,9 @@ def only_covered(table: dp.Table, key: str, given: dict[str, Any]) -> None:
 def refused(sentence: str, request: str | None = None) -> None:
     """Draw why nothing was asked, or why a `request` has no answer; after a click, scroll to that."""
     now = st.session_state.pop(_CLICKED, False)
+    if st.session_state.pop(_TYPED, False):
+        frame.paragraph(sentence, "", role="status")
+        return
     frame.show_error(say("job.refused"), sentence, bool(request or now))
     if now:
         scroll.show()

@@ -5,6 +5,7 @@ SENTENCES: dict[str, str] = {
     "ask.useless_groups": "In an average group this will probably be mostly noise.",
     "ask.dear_sure": "That is over a fifth of the whole allowance for one question. Fewer groups or a larger error would take less.",
     "ask.dear_advised": "This takes over a fifth of the allowance. A useful answer needs about that much.",
+    "ask.just_typed": "Your question stands here now; nothing was asked yet.",
     "ask.just_changed": "The question changed with this click, so nothing was asked or spent. It stands here now: look at it, then ask.",
     "query.unknown": "There is no question called “{key}”; choose one of: {keys}.",
     "query.parameter": "“{name}” is not part of this question; it takes: {names}.",

@@ -5,6 +5,7 @@ SENTENCES: dict[str, str] = {
     "ask.useless_groups": "V povprečni skupini bo verjetno večinoma šum.",
     "ask.dear_sure": "To je več kot petina celotnega proračuna za eno vprašanje. Z manj skupinami ali večjo napako bi porabili manj.",
     "ask.dear_advised": "To porabi več kot petino proračuna. Za uporaben odgovor je treba približno toliko.",
+    "ask.just_typed": "Vaše vprašanje je zdaj tu; zastavljeno še ni.",
     "ask.just_changed": "Vprašanje se je s tem klikom spremenilo, zato še ni bilo postavljeno in nič ni bilo porabljeno. Zdaj je tu: preglejte ga in vprašajte.",
     "query.unknown": "Vprašanja z imenom »{key}« ni; izberite eno od teh: {keys}.",
     "query.parameter": "»{name}« ni del tega vprašanja; vprašanje pozna: {names}.",

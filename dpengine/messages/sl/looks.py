@@ -2,7 +2,7 @@
 
 SENTENCES: dict[str, str] = {
     "looks.again": "Vprašaj znova in združi – porabi {share}",
-    "looks.why.averaged": "Nov odgovor je nov, plačan žreb; povpreči se s prejšnjimi.",
+    "looks.why.averaged": "Nov odgovor se plača posebej in združi s prejšnjimi v povprečje.",
     "looks.then": "Razpon bi se zožil z okoli ±{now} na okoli ±{then}.",
     "looks.then_all": "Večina razponov bi se malo zožila.",
     "looks.better_alone": "Natančneje: nov odgovor ({promise}) bi porabil {share}; nastavite ga spodaj.",

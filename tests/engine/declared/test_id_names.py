@@ -9,12 +9,14 @@ from dpengine.declared.id_names import naming_people, numbering_people, surely_n
 OF_PEOPLE = """Roll number|Register no|Candidate ref|Staff no|Personnel number|Payroll no|Card no.|e-mail|E-mail|Name
 Ime in priimek|Šifra učenca|Evidenčna št.|Davčna številka|Davčna št.|Telefon|Vpisna številka|NHS number|Pupil no.
 Št. kartoteke|PatNr|patient_id|Student code|Learner ref|Pupil's no|Membership no|Koda stranke|Tax no|Full name|EMŠO
-Šif. pac.|sif_pac|Šif. udel.|Štev. zav.|Stud. no|Kundennummer|customerId|Email address|Phone number|Candidate reference|Medical record number|Hospital no"""
+Šif. pac.|sif_pac|Šif. udel.|Štev. zav.|Stud. no
+Kundennummer|customerId|Email address|Phone number|Candidate reference|Medical record number|Hospital no"""
 NAMED = "Learner|Passenger|Subscriber|Member|Patient|Dijak|Candidate"
 INNOCENT = """Card type|Name of ward|Ward name|School name|Drug name|Email consent|Phone type|Register date|Staff count
 Number of patients|Number of children|No of visits|Št. obiskov|Št. otrok|Št. učencev|Št. članov|Client country code
 NHS region code|NHS trust|Medical code|Product code|Postcode|House number|Room no|Order number|Invoice no|Code|Number
-Temp.|Vrst. št.|Obr. št.|Šif. izd.|use_code|Post. št.|Key|Member since|Member type|Student loan|Patient satisfaction|Customer rating|Roll call|Tax|Insurance|Card|Account type
+Temp.|Vrst. št.|Obr. št.|Šif. izd.|use_code|Post. št.
+Key|Member since|Member type|Student loan|Patient satisfaction|Customer rating|Roll call|Tax|Insurance|Card|Account type
 Ime|First name|Surname|Ime oddelka|Naziv|Šifra izdelka|Šifra diagnoze|Davčna stopnja|Kartica|Age|Income|Town|Grade
 Hospital code|Hospital|Policy|Policy type|Patient age|Candidate party|Number of members|Passport country|Ref|Weight"""
 

@@ -72,7 +72,7 @@ def test_a_question_of_one_s_own_is_typed_right_after_a_table_was_added_and_one_
     page.app.text_input(key="box-field").set_value("average age by sex").run()
     told = plain(page.text)
     assert "The mean of age for everyone, by sex" in told and "within ±" in told and not offered(page, "question")
-    assert "checked (" in told and "counts as" in told and not table.meter().charges, "what is checked and cut"
+    assert "checked (" in told and not table.meter().charges, "what is checked first"
     (own,) = [one for one in page.app.button if str(one.key).startswith("own-go-")]
     label = own.label
     own.click()
@@ -80,6 +80,8 @@ def test_a_question_of_one_s_own_is_typed_right_after_a_table_was_added_and_one_
     answer = next(one for one in table.answers(5) if one.query.card.key == "mean")
     assert answer.query.parameters()["by"] == "sex" and answer.query.parameters()["column"] == "age"
     assert label == say("ask.button", share=percent_taken(1, table.meter().used)), "both are in the price"
+    read = plain(html_of(open_page("ask", table="own first", answer=answer.request_id)))
+    assert "age above" in read, "what the declaration cuts stands beside the answer"
 
 
 @pytest.mark.long

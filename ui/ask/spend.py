@@ -342,13 +342,15 @@ def describe(
         return None if steps else enough(table, query, price, times)
 
     mark = ' class="stepped" tabindex="-1"' if st.session_state.pop(_STEPPED, False) else ""
-    if brief:  # the page and the sentence say which rows count, and Ask what the promise supposes
+    if brief:  # the columns were declared just now; what is cut is said again where the answer is read
         lines = [f"<p{mark}><b>{escape(price.promise.short(query))}</b></p>"]
     else:
         counts = steps and query.counts_rows and query.facts.unit.counted
         rows = p(answer_notes.several_rows(query), "muted") if counts else ""
-        lines = [f"{rows}<p{mark}>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>"]
-    lines.append(answer_notes.cut_note(query))
+        lines = [
+            f"{rows}<p{mark}>{escape(say('spend.accept'))} <b>{escape(price.promise.words(query))}</b></p>",
+            answer_notes.cut_note(query),
+        ]
     if not steps:  # there the button says it
         lines.append(f'<p class="muted">{gloss.text(say("spend.cost", share=prices.takes(table, price.share)))}</p>')
     st.html("".join(lines))

@@ -522,7 +522,7 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
         column = column_of(card, draft.dialect)
         spelled = price.also(column)  # so nobody opens the card because the file spells values differently
         like = f"{plain(spelled)} …" if spelled else plain(cells(card.candidates[0], draft.dialect)[:LINES_SHOWN])
-        off = _off(draft, name, column) if isinstance(column, Number) else ""  # depends on the range, hardly on a list
+        off = _off(draft, name, column, alone=False) if isinstance(column, Number) else ""
         brief = price.briefly(column)
         whole = not spelled and price.all_shown(column)  # the line shows all its cells already
         pieces = [
@@ -544,15 +544,18 @@ def _line_html(draft: Draft, name: str, state: str, asks: bool) -> str:
     return f'<div class="line {state}">{parts}<span class="off">{off}</span><span class="tag">{tag}</span></div>'
 
 
-def _off(draft: Draft, name: str, column: Column) -> str:
+def _off(draft: Draft, name: str, column: Column, alone: bool = True) -> str:
     """HTML: how far off the first answer about the column will be, with a warning if that exceeds a usual value and no
-    paid check covers the range. Empty until the number of people is stated, on which the error depends."""
+    paid check covers the range. Empty until the number of people is stated, on which the error depends, and if not
+    `alone` also where there is nothing to warn of."""
     if len(draft.sizes) > 1:
         return ""
     facts = drafts.unit(draft), read_relation(draft.relation), draft.sizes, drafts.allowance(draft)
     usual = presets.RANGES.get(draft.card(name).usual or "")
     checked = draft.checked.get(name) == column
     wide = "" if usual is None or checked else price.too_wide(column, usual, *facts)
+    if not (wide or alone):
+        return ""
     warned = f' <span class="wide" role="status">{escape(wide)}</span>' if wide else ""
     return escape(price.short(column, *facts)) + warned
 

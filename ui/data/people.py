@@ -319,27 +319,12 @@ def _offers(draft: Draft) -> bool:
 
 
 def _usual_each(draft: Draft) -> None:
-    """Draw usual numbers of rows per person, each with its gain and loss; none is chosen at first."""
+    """Draw usual numbers of rows per person; none is chosen at first."""
     key = kept("declare-each-usual", draft.each if draft.each in USUAL_EACH else None)
-    captions = [_worth(draft, each) for each in USUAL_EACH]
+    captions = [say("data.unit.each_drops_one") if each == 1 else "" for each in USUAL_EACH]  # more are told below
     note = f"{say('data.unit.each_help')} {say('data.unit.per_person')}"
     more: dict[str, Any] = {"on_change": _takes, "args": (key, "declare-each"), "help": note}
     st.radio(say("data.unit.each"), USUAL_EACH, None, plain, key=key, captions=captions, **more)
-
-
-def _worth(draft: Draft, each: int) -> str:
-    """A sentence: how rough answers are with this many rows per person or, if the number of people and the columns are
-    known, how many good answers there are."""
-    gain = say("data.unit.each_rough" if each > 1 else "data.unit.each_best", each=each)
-    relation = st.session_state.get("declare-relation", draft.relation)  # both fields are drawn below
-    people = st.session_state.get("declare-about", draft.about)
-    if relation == "add_remove" and people and (columns := drafts.likely(draft)):
-        unit, most = (dp.Unit.column(draft.who or draft.names[0], rows) for rows in (each, max(USUAL_EACH)))
-        # The table is the same whichever is chosen, so all choices are compared with the same rows.
-        asked = price.typical(columns, "add_remove", people * min(most.usual_rows, each) // unit.usual_rows, unit)
-        many = price.good_questions(dp.Budget(CARE["usual"], usual_delta(people)), asked)
-        gain = say("data.unit.each_many", many=min(many, price.MOST_GOOD))
-    return f"{gain} {say('data.unit.each_drops_one')}" if each == 1 else gain  # of more the question says so
 
 
 def _takes(clicked: str, field: str) -> None:

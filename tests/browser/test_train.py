@@ -11,6 +11,9 @@ from browser.journeys import download, kind, meter, no_sideways_scrolling, table
 from browser.steps import go, settled, shot
 from browser.test_axe import violations
 
+from dpengine.messages import called, of_practice
+from dpengine.messages.language import speaking
+
 
 @pytest.mark.long
 def test_a_model_is_trained_tried_out_and_taken_away(page: Any, server: Any, tmp_path: Path) -> None:
@@ -108,7 +111,9 @@ def test_a_model_is_read_off_figures_and_another_costs_nothing(
     go(page, model)
     phone.context.add_cookies(page.context.cookies())
     go(phone, page.url.replace("target=has_car", "target=district") + "&lang=sl")
-    phone.get_by_role("heading", name="Kaj je povezano s stolpcem district").wait_for()
+    with speaking("sl"), of_practice("town"):
+        title = f"Kaj je povezano s stolpcem {called('district')}"
+    phone.get_by_role("heading", name=title).wait_for()
     no_sideways_scrolling(phone)
     assert not violations(phone)
     assert re.findall(r"[\d.,]+ %", meter(phone))[0] == re.findall(r"[\d.,]+ %", left)[0], "another model costs"

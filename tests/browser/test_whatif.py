@@ -68,9 +68,7 @@ def test_a_link_keeps_both_settings_and_a_slider_moves_by_keys(page: Any, open_p
     assert cold.locator(ROWS).all_inner_texts() == said
     shot(cold, "dark-whatif")
     cold.locator(".st-key-card-side-A").get_by_role("link", name="Use this allowance").click()
-    cold.get_by_role("heading", level=1).wait_for()
-    settled(cold)
-    assert "/data" in cold.url and "epsilon" not in cold.url
+    cold.wait_for_url(lambda url: "/data" in url and "epsilon" not in url)  # taken over, and out of the address
 
 
 @pytest.mark.long

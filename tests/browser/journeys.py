@@ -47,6 +47,11 @@ def meter(page: Any) -> str:
     return str(page.locator(METER).inner_text()).replace("\N{NO-BREAK SPACE}", " ")
 
 
+def picked(page: Any) -> str:
+    """The table that the page speaks of, as the picker beside the meter says."""
+    return str(page.locator(".st-key-pick-table input").input_value())
+
+
 def kind(page: Any) -> None:
     """The page stands: the places and the meter on top (no bar where no table is spoken of), no error box."""
     assert page.locator(".st-key-places nav").is_visible() and page.locator(".st-key-meter .meter").count() == 1

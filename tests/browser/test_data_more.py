@@ -11,6 +11,7 @@ from browser.steps import go, settled, shot
 from browser.test_data import CANARY, Bringing, csv_file
 
 import dpengine as dp
+from dpengine.messages import say
 
 
 def visits(people: int) -> str:
@@ -110,6 +111,9 @@ def test_a_range_that_nobody_knows_is_bought_and_used(page: Any, server: Any, tm
     page.get_by_role("heading", name="Change the declaration").wait_for()
     settled(page)
     kind(page)
+    line = page.locator(".st-key-line-1")
+    assert "–".join(told.groups()) in line.inner_text() and "unknown" not in line.inner_text()  # no code beside it
+    line.get_by_role("button", name=say("data.line.open_settled"), exact=True).click()
     ends = [page.locator(f".st-key-open-1 input[aria-label='{part}']") for part in ("Lowest", "Highest")]
     assert [end.input_value() for end in ends] == found
     shot(page, "data-buying-change")

@@ -148,6 +148,10 @@ def test_codes_that_a_declaration_or_a_file_names_stay() -> None:
     bought.take_bounds(0, 64)
     bought.propose_codes()
     assert bought.codes == "", "a bought range leaves out real cells too"
+    named = Card.for_name("pay")
+    assert named.codes
+    named.take_bounds(256, 4096)
+    assert named.codes == "", "also where the column's name had proposed some"
 
 
 @pytest.mark.usefixtures("shared")

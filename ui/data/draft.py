@@ -315,6 +315,8 @@ class Card:
         low, high = read_number(lower, "lower"), read_number(upper, "upper")
         step = max(round_step(high - low), (high - low) / FINEST)
         self.kind, self.lower, self.upper, self.step = "number", text_of(low), text_of(high), text_of(step)
+        if self.codes == self.proposed:  # for the range that the name suggests; somebody's own codes stay
+            self.codes = ""
         self.proposed = None  # a bought range leaves out a few real cells, which may be large
 
     def take_found(self, found: Drafted, source: str) -> None:

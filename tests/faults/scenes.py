@@ -76,7 +76,7 @@ def _publish(home: Workspace, tell: Tell) -> None:
 
 
 def _train(home: Workspace, tell: Tell) -> None:
-    """One step: a draw for each request, as of any other question."""
+    """From forty people: a few looks, each a draw of its own within the one charge."""
     table = home.table("people")
     tell("asking", "model")
     query = table.query("train_linear", target="x", features=["town"], steps=1, epsilon="0.2")

@@ -25,6 +25,7 @@ SPENDING = ("ask", "plan", "publish", "session", "train")
 CHANGING = ("declare", "forget", "raise", "revise", "seal")
 NEXT = {"forget": "table.forgotten", "seal": "table.sealed"}
 PLAN = ("run.1", "run.2", "run.3")
+DRAWS = {"model": 3}  # in a whole run; of any other request one. So few people are looked at three times
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,10 @@ def kill(
     shown = {line[1]: line[2] for line in told if line[0] == "shown"}
     tally.lost += sum(after["answers"].get(request) != value for request, value in shown.items())
     tally.lost += after["answers"].get("before") is None
-    tally.double += sum(first[request] + second[request] > 1 for request in first)
+    tally.double += sum(
+        max(first[request], second[request]) > DRAWS.get(request, 1) or (first[request] > 0 and second[request] > 0)
+        for request in first | second
+    )
     requests = [request for request in after["charged"] if "/" not in request]
     tally.freed += after["charges"] != len(requests)
     if plant:

@@ -10,6 +10,7 @@ alone, must state this loss for these parameters, under the budget's own unit an
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -238,10 +239,29 @@ def claim_fault(charge: Charge, budget: BudgetRecord) -> str | None:
         if loss_as_json(query.loss()) != loss_as_json(charge.loss):
             return "verify.loss"
         promise = promise_as_json(query.promise())
-        same = query.digest() == claim["digest"] and claim["promise"] == promise and _same_cuts(claim, query)
+        same = query.digest() == claim["digest"] and _alike(claim["promise"], promise) and _same_cuts(claim, query)
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"
+
+
+_ALIKE = Fraction(1, 10**9)
+_NUMBER = re.compile(r"-?\d{1,60}(?:[./]\d{1,60})?")
+
+
+def _alike(stated: Json, now: Json) -> bool:
+    """Are two promises the same, their numbers up to a billionth? Some numbers of a promise are worked out in floats,
+    whose last digits differ between processors; losses, which are exact, are compared exactly."""
+    if isinstance(stated, dict) and isinstance(now, dict):
+        return stated.keys() == now.keys() and all(_alike(stated[name], now[name]) for name in stated)
+    if isinstance(stated, list) and isinstance(now, list):
+        return len(stated) == len(now) and all(map(_alike, stated, now))
+    if not (isinstance(stated, str) and isinstance(now, str)) or stated == now:
+        return canonical(stated) == canonical(now)
+    if not (_NUMBER.fullmatch(stated) and _NUMBER.fullmatch(now)):
+        return False
+    one, other = Fraction(stated), Fraction(now)
+    return abs(one - other) <= _ALIKE * max(abs(one), abs(other))
 
 
 def _same_cuts(claim: JsonObject, query: AnyQuery) -> bool:
@@ -255,8 +275,10 @@ def step_fault(charge: Charge, burned: SessionStep) -> str | None:
         return None
     try:
         asked = session_of(facts_of(charge), Entry(charge, None)).again(burned.claim)
-        recomputed, stated = (claim | {"cuts": None} for claim in (step_claim(asked), burned.claim))
+        now = step_claim(asked)
+        recomputed, stated = (claim | {"cuts": None, "promise": None} for claim in (now, burned.claim))
         same = canonical(recomputed) == canonical(stated) and _same_cuts(burned.claim, asked)
+        same = same and _alike(burned.claim["promise"], now["promise"])
         return None if same else "verify.claim"
     except _ILLEGIBLE:
         return "verify.claim"

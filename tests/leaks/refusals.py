@@ -80,7 +80,6 @@ CAUSES: dict[str, Cause] = {
     "column.absent": lambda b: b.load(f"b\n{b.cell}\n"),
     "unit.missing": lambda b: b.load(f"a\n{b.cell}\n", unit=None),
     "unit.column": lambda b: dp.Unit.column("", 1),
-    "unit.each": lambda b: draft.unit(draft.Draft(many="more", who=b.cell)),
     "unit.whose": lambda b: draft.unit(draft.Draft(many="one", names=["xyz"])),
     "unit.sure": lambda b: draft.unit(draft.Draft(many="one", names=["patient id"])),
     "unit.at_most": lambda b: dp.Unit.column("who", 0),

@@ -1,7 +1,7 @@
 """What an answer does not count as the file has it; parts of one sentence."""
 
 SENTENCES: dict[str, str] = {
-    "cut.all": "As declared: {parts}.",
+    "cut.all": "Counted as declared: {parts}.",
     "cut.rows": "at most {most} {most|row|rows} of each {column} {most|counts|count}; rows without one do not",
     "cut.without": "Rows without {columns} are not counted.",
     "cut.within": "Blank cells of {columns} count in the total.",
@@ -28,7 +28,7 @@ SENTENCES: dict[str, str] = {
     "edge.named.range.upper": "{name} and everything above",
     "edge.named.range.both": "{name} and everything below and above",
     "cut.codes": "{codes} in {column} {many|counts|count} as no value",
-    "cut.codes.several": "{code} and other codes in {column} are no values",
+    "cut.codes.several": "{code} and other codes in {column} count as no value",
     "cut.filled": "a row without {column} counts as {value}",
     "cut.list": "what is not on the list of {columns} counts as “{label}”",
     "cut.list.empty": "an empty cell of {columns} counts as “{label}”",

@@ -1,8 +1,8 @@
 """Česa odgovor ne šteje tako, kot stoji v datoteki; deli enega stavka."""
 
 SENTENCES: dict[str, str] = {
-    "cut.all": "Po opisu tabele: {parts}.",
-    "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, brez nje nobena",
+    "cut.all": "Šteto po opisu tabele: {parts}.",
+    "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, vrstice brez nje ne štejejo",
     "cut.without": "Vrstice brez vrednosti »{columns}« niso štete.",
     "cut.within": "V celoto štejejo tudi vrstice brez vrednosti »{columns}«.",
     "cut.without_any": "Štete so le vrstice z vrednostjo v vseh stolpcih {columns}.",
@@ -28,7 +28,7 @@ SENTENCES: dict[str, str] = {
     "edge.named.range.upper": "{name} in vse višje",
     "edge.named.range.both": "{name} ter vse nižje in višje",
     "cut.codes": "{codes} ({column}) {many|ne šteje|ne štejeta|ne štejejo|ne šteje} kot vrednost",
-    "cut.codes.several": "{code} in druge oznake ({column}) niso vrednosti",
+    "cut.codes.several": "{code} in druge oznake ({column}) ne štejejo kot vrednost",
     "cut.filled": "vrstica brez vrednosti »{column}« šteje kot {value}",
     "cut.list": "vrednosti zunaj seznama ({columns}) štejejo kot »{label}«",
     "cut.list.empty": "prazne celice ({columns}) štejejo kot »{label}«",

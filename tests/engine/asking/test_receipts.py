@@ -20,6 +20,7 @@ import pytest
 import dpengine as dp
 from dpengine import __main__
 from dpengine.accountant.loss import Pure
+from dpengine.asking import receipts
 from dpengine.asking.answers import build_receipt, claim_of
 from dpengine.asking.receipts import Finding, check, read_receipts
 from dpengine.commands import verify
@@ -389,3 +390,25 @@ def test_the_workspace_checks_its_own(home: Workspace, receipt: dict[str, Any]) 
     assert finding.ok and finding.name == receipt["charge"]["hash"][:8]
     with raises("verify.not_json"):
         home.check_receipts(b"x", "x")
+
+
+def test_a_promise_from_another_processor_is_the_same_and_another_promise_is_not() -> None:
+    """Floats differ there in their last digits (seen in the mean's: 3604162651661791 and …789)."""
+    here = {"kind": "within", "alpha": "4549465984700096/3604162651661789", "of": 1, "nominal": True, "parts": ["1/3"]}
+    assert receipts._alike(here | {"alpha": "4549465984700096/3604162651661791"}, here)
+    for other in (
+        {"alpha": "4549465984700096/3604162651661"},
+        {"alpha": "-4549465984700096/3604162651661789"},
+        {"alpha": "4549470000000000/3604162651661789"},
+        {"alpha": "1e999999999"},
+        {"alpha": 1.2622810718785946},
+        {"of": 1.0},
+        {"of": True},
+        {"nominal": 1},
+        {"kind": "rank"},
+        {"parts": ["1/3", "1/3"]},
+        {"parts": {"a": "1/3"}},
+        {"more": "1"},
+    ):
+        assert not receipts._alike(here | other, here), other
+    assert not receipts._alike({name: here[name] for name in ("kind", "of")}, here)

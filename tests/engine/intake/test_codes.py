@@ -136,7 +136,7 @@ def test_beside_an_answer_it_is_told_where_a_code_can_change_it(where: list[Any]
 
 def test_the_words_beside_an_answer() -> None:
     assert said("mean", column="bp") == (
-        "As declared: bp above 260 counts as 260, below 0 as 0; 998, 999 in bp count as no value."
+        "Counted as declared: bp above 260 counts as 260, below 0 as 0; 998, 999 in bp count as no value."
     )
     assert "-1, 7 in f count as no value; a row without f counts as 5" in said("mean", column="f")
     one = dp.Schema({"bp": dp.Number(0, 260, codes=[9999])})

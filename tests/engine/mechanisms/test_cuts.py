@@ -134,25 +134,26 @@ def said(key: str, unit: Unit | None = None, **given: Any) -> str:
     ],
 )
 def test_conditions_in_words(given: list[Any], sentence: str) -> None:
-    assert said("count", where=given) == (f"As declared: {sentence}." if sentence else "")
+    assert said("count", where=given) == (f"Counted as declared: {sentence}." if sentence else "")
 
 
 def test_the_words() -> None:
     visits = Unit.column("patient", at_most=3)
     assert said("sum", visits, column="amount") == (
-        "As declared: at most 3 rows of each patient count; rows without one do not; "
+        "Counted as declared: at most 3 rows of each patient count; rows without one do not; "
         "amount above 300 counts as 300, below 0 as 0."
     )
     assert said("histogram", visits, column="held") == (
-        "As declared: what is not on the list of held is left out; at most 1 item of each person’s held counts."
+        "Counted as declared: what is not on the list of held is left out; at most 1 item of each person’s held counts."
     )
     assert "1950" in said("mean", column="year") and "1,950" not in said("mean", column="year")
     assert said("crosstab", columns=["town", "kept"]) == (
-        "As declared: what is not on the list of kept counts as “A”; what is not on the list of town counts as “other”."
+        "Counted as declared: what is not on the list of kept counts as “A”; "
+        "what is not on the list of town counts as “other”."
     )
     with speaking("sl"):
         assert said("sum", visits, column="amount", where=[["day", "=", "2020-01-01"]]) == (
-            "Po opisu tabele: za vsako vrednost »patient« štejejo največ 3 vrstice, "
-            "brez nje nobena; "
+            "Šteto po opisu tabele: za vsako vrednost »patient« štejejo največ 3 vrstice, "
+            "vrstice brez nje ne štejejo; "
             "amount nad 300 šteje kot 300, pod 0 kot 0; day pred 1. 1. 2020 šteje kot 1. 1. 2020."
         )

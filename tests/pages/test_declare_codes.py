@@ -169,7 +169,7 @@ def test_999_beyond_a_usual_range_counts_as_no_value_though_nobody_typed_it() ->
     table = page.click("declare-1-right").finish("button")
     assert table.schema.number("weight_kg").codes == () and len(table.schema.number("hrs_usual").codes) == 6
     query = table.query("mean", column="hrs_usual", epsilon="0.9")
-    assert "999 and other codes in hrs_usual are no values" in answer_notes.cut_words(query)
+    assert "999 and other codes in hrs_usual count as no value" in answer_notes.cut_words(query)
     assert abs(table.ask(query).value - 35) < 0.4
 
 

@@ -514,14 +514,13 @@ def at_once(draft: Draft) -> str:
     suggest(draft)
     name = draft.name = draft.name or drafts.table_name(draft.file, names_in_view())
     try:
-        given = drafts.budget(draft)
+        drafts.budget(draft)
     except dp.AllowanceError:
         return ""
     if draft.shares or name in names_in_view():
         return ""
     care = say(f"data.care.{draft.care}") if not (draft.epsilon or draft.delta) else say("data.care.own")
-    many = _many(given, draft) if draft.about is not None else ""  # else it is said once the rows are counted
-    adds = say("data.cards.adds", name=name, care=care, many=many).strip()
+    adds = say("data.cards.adds", name=name, care=care)
     return f"{adds} {say('data.cards.adds_shared')}" if shared_offered(draft) else adds
 
 

@@ -108,7 +108,7 @@ SENTENCES: dict[str, str] = {
     "data.lines.agree_all": "Yes, all columns are right",
     "data.cards.agree_add": "Yes, add the table",
     "data.cards.care": "Another name or allowance",
-    "data.cards.adds": "“{name}”, {care} allowance. {many}",
+    "data.cards.adds": "“{name}”, {care} allowance.",
     "data.cards.adds_shared": "Are the same people in another table here? Say so with the pencil.",
     "data.care.own": "chosen",
     "data.short.many": "{many} values",

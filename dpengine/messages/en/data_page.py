@@ -74,7 +74,7 @@ SENTENCES: dict[str, str] = {
     "data.task.stop": "Stop",
     # One row per person?
     "data.unit.title": "Can one person have several rows?",
-    "data.unit.lead": "Later you can only raise protection.",
+    "data.unit.lead": "Later, this can only become stricter.",
     "data.unit.before": "“{table}” has the same columns ({rows}). If its rows are the same too, give the same answer. If a person may have more rows than that, say so: at the end you can correct that table. Fewer are refused.",
     "data.unit.known": "You added this file before. “{table}” has the same columns, with: {terms}. Answer the same here, or open that table.",
     "data.unit.known_column": "a person is a value of {column}",

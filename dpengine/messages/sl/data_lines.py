@@ -108,7 +108,7 @@ SENTENCES: dict[str, str] = {
     "data.lines.agree_all": "Da, vsi stolpci so prav opisani",
     "data.cards.agree_add": "Da, dodaj tabelo",
     "data.cards.care": "Drugo ime ali varovanje",
-    "data.cards.adds": "»{name}«, varovanje: {care}. {many}",
+    "data.cards.adds": "»{name}«, varovanje: {care}.",
     "data.cards.adds_shared": "So iste osebe že v drugi tabeli? Kliknite svinčnik.",
     "data.care.own": "izbrano",
     "data.short.many": "{many} {many|vrednost|vrednosti|vrednosti|vrednosti}",

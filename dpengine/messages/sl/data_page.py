@@ -74,7 +74,7 @@ SENTENCES: dict[str, str] = {
     "data.task.stop": "Ustavi",
     # Ena vrstica na osebo?
     "data.unit.title": "Ali ima lahko ena oseba več vrstic?",
-    "data.unit.lead": "Pozneje lahko zaščito samo povečate.",
+    "data.unit.lead": "Pozneje lahko to le zaostrite.",
     "data.unit.before": "Iste stolpce ima že »{table}« ({rows}). Če so tudi vrstice iste, odgovorite kot takrat. Če jih ima oseba lahko več, odgovorite tako: na koncu lahko tisto tabelo popravite. Manj ne gre.",
     "data.unit.known": "To datoteko ste že dodali. Iste stolpce ima »{table}«: {terms}. Odgovorite enako ali odprite tisto tabelo.",
     "data.unit.known_column": "oseba je vrednost v stolpcu {column}",

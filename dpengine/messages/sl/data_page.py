@@ -360,7 +360,7 @@ SENTENCES: dict[str, str] = {
     "data.person.least_one": "»{every}« je za vsakogar vsaj 1, tudi za osebo, ki v prvi od dveh datotek nima nobene vrstice. Če naj taka oseba šteje kot 0, izberite »{counted}« ali podobno.",
     "data.person.mean": "povprečje: {column}",
     "data.person.sum": "vsota: {column}",
-    "data.person.sum_none": "Oseba brez vrednosti »{column}« nima vsote (tudi ne 0) in v povprečju vsot ne šteje.",
+    "data.person.sum_none": "Oseba, ki v stolpcu »{column}« nima nobene vrednosti, nima vsote (tudi ne 0) in se v povprečju vsot ne upošteva.",
     "data.person.most": "največ: {column}",
     "data.person.least": "najmanj: {column}",
     "data.person.first": "prvi vnos: {column}",

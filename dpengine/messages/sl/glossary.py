@@ -6,7 +6,7 @@ SENTENCES: dict[str, str] = {
     "gloss.allowance.means": "Koliko smejo vsi odgovori skupaj kdaj razkriti o eni osebi. Vsako vprašanje porabi del, ki se ne vrne.",
     "gloss.epsilon": "epsilon (ε)",
     "gloss.epsilon.seen": "ε",
-    "gloss.epsilon.means": "Koliko sme odgovor razkriti o eni osebi. Ena oseba nobenega odgovora ne naredi več kot e^ε‑krat tako verjetnega: približno 1,1‑krat pri ε = 0,1, približno 2,7‑krat pri ε = 1. Manjši je bolj zaseben in manj natančen; za vse odgovore o tabeli skupaj je običajen 1.",
+    "gloss.epsilon.means": "Koliko sme odgovor razkriti o eni osebi. Ena oseba nobenega odgovora ne naredi več kot e^ε‑krat verjetnejšega: približno 1,1‑krat pri ε = 0,1, približno 2,7‑krat pri ε = 1. Manjši je bolj zaseben in manj natančen; za vse odgovore o tabeli skupaj je običajen 1.",
     "gloss.delta": "delta (δ)",
     "gloss.delta.seen": "δ",
     "gloss.delta.means": "Drobna verjetnost, da meja ε odpove; navadno precej manjša od ena na število oseb. Z δ = 0 meja drži brez izjeme.",

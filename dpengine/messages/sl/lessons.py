@@ -97,7 +97,7 @@ SENTENCES: dict[str, str] = {
     "lesson.3.verdict.holds": "Izpolnjena: obljuba je δ = {delta}, zadostovala bi δ = {least}.",
     "lesson.3.verdict.breaks": "Prelomljena: obljuba je δ = {delta}, potrebna bi bila δ = {least}.",
     "lesson.3.alt": "Koliko od odgovorov (skupaj {times}) je »da«, kjer je pravi odgovor »da« in kjer je »ne«.",
-    "lesson.3.theorem": "Odgovor je (ε, δ)-diferencialno zaseben, če je vsak dogodek v enem svetu največ e^ε‑krat tako verjeten kot v drugem, plus δ. Pri enem odgovoru, obrnjenem z verjetnostjo {flip}, ima najslabši dogodek {once_likelier} proti {once_limit}; pri vseh skupaj {likelier} proti {limit}. Vsak žreb šuma je za vprašujočega nova priložnost: kdor šum dodaja odgovorom, jih mora šteti, kdor ga enkrat doda podatkom, pa ne.",
+    "lesson.3.theorem": "Odgovor je (ε, δ)-diferencialno zaseben, če je vsak dogodek v enem svetu največ e^ε‑krat verjetnejši kot v drugem, plus δ. Pri enem odgovoru, obrnjenem z verjetnostjo {flip}, ima najslabši dogodek {once_likelier} proti {once_limit}; pri vseh skupaj {likelier} proti {limit}. Vsak žreb šuma je za vprašujočega nova priložnost: kdor šum dodaja odgovorom, jih mora šteti, kdor ga enkrat doda podatkom, pa ne.",
     "lesson.3.source": "Naključni odgovor (Warner 1965); enkrat in dvakrat vprašano: Jazbec 2018, primer 4.5, z ε = 0,1, δ = 0,4 in p = 0,286.",
     "lesson.3.relation": "Odgovor ene osebe (zamenjava ene): svetova se razlikujeta v tem, kar bi po resnici rekli.",
     # 4 definicija

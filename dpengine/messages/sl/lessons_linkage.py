@@ -1,7 +1,7 @@
 """Lekcija o povezovanju: imena odstranjena in spet najdena."""
 
 SENTENCES: dict[str, str] = {
-    "lesson.13.title": "Tudi brez imen ljudi najdejo",
+    "lesson.13.title": "Ljudi najdejo tudi brez imen",
     "lesson.13.line": "Tabela brez imen sreča tabelo z imeni.",
     "lesson.13.do": "Nekdo objavi tabelo brez imen. Nekdo drug ima tabelo z imeni in program, ki v obeh išče iste osebe. Izberite, kaj se objavi in koliko tega.",
     "lesson.13.set.story": "Čigava tabela",

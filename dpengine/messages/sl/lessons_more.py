@@ -20,7 +20,7 @@ SENTENCES: dict[str, str] = {
     "lesson.6.theorem": "Eksponentni mehanizem izbere kandidata z verjetnostjo, sorazmerno z exp(ε·q/(2Δ)), kjer je q njegova ocena in Δ največ, za kolikor lahko ena oseba spremeni katerokoli oceno. Je ε-diferencialno zaseben in z verjetnostjo najmanj 1 − β je ocena znotraj (2Δ/ε)·ln(kandidati/β) od najboljše: tu {promised} {promised|oseba|osebi|osebe|oseb}, pri β = 0,05, na vsaki tabeli; za te osebe to drži v {within} vseh metov.\nOcena je negativno število oseb med ploskvijo in sredino: q = −max(0, n/2 − min(osebe na ploskvi ali pod njo, osebe na njej ali nad njo)). Zamenjajte katerokoli od teh {people} oseb: nobena ocena se ne premakne za več kot {capped}. Brez omejitve pri n/2 bi bilo {plain}, in kjer {many} od {all} oseb pove isto, bi bila celo prava sredina znižana za {down}.\nPo vseh preizkušenih zamenjavah ene osebe se verjetnost ploskve spremeni za faktor največ {worst}; izrek dovoli e^ε = {most}, pri ε = {epsilon}. Meti so simulirani, za vse enaki, da povezava pokaže isto sliko.",
     "lesson.6.relation": "Odgovor ene osebe (zamenjava ene): da je oseb štirideset, je javno, kaj je katera povedala, ni.",
     # 7 priljubljeni film
-    "lesson.7.title": "Vsakemu filmu spremenite največ en glas",
+    "lesson.7.title": "Vsakemu filmu lahko spremenite največ en glas",
     "lesson.7.line": "Izbira najljubšega stane enako pri vsaki velikosti množice.",
     "lesson.7.do": "Vsaka od 400 oseb ima rada nekaj od 20 filmov. Spremenite, koliko filmov ima rada vsaka oseba.",
     "lesson.7.set.size": "Filmi, ki jih ima vsaka oseba rada",
@@ -119,7 +119,7 @@ SENTENCES: dict[str, str] = {
     "lesson.10.relation": "Vrstica ene osebe (zamenjava ene): število oseb je javno, kar piše v vrstici, ni.",
     # 14
     "lesson.14.title": "Kdo je zmagal, brez razkritja glasov",
-    "lesson.14.line": "Izid volitev, imenovan zasebno na tri načine.",
+    "lesson.14.line": "Zmagovalec volitev, zasebno razglašen na tri načine.",
     "lesson.14.do": "Tisoč izmišljenih oseb je glasovalo za pet kandidatk in kandidatov; vsaka naslednja kandidatura zaostaja za enako število glasov. Spremenite prednost.",
     "lesson.14.set.lead": "Razlika v glasovih med zaporednima kandidaturama",
     "lesson.14.set.epsilon": "ε odgovora (levo je bolj zasebno)",
@@ -137,7 +137,7 @@ SENTENCES: dict[str, str] = {
     "lesson.14.relation": "Glas ene osebe (zamenjava ene): da {people|je glasovala|sta glasovali|so glasovale|je glasovalo} {people} {people|oseba|osebi|osebe|oseb}, je javno, za koga, ni.",
     # 15
     "lesson.15.title": "Vrstica je lahko slika ali krivulja",
-    "lesson.15.line": "Šum mora skriti celo vrstico, karkoli vrstica je.",
+    "lesson.15.line": "Šum mora skriti vso vrstico, karkoli že ta je.",
     "lesson.15.do": "Tu je vrstica ene osebe slika ali pa poraba elektrike v gospodinjstvu v vsaki uri dneva. Spremenite ε; pri krivulji tudi, kako nastane šum.",
     "lesson.15.set.kind": "Ena vrstica je",
     "lesson.15.set.kind.picture": "slika",

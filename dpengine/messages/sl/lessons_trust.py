@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "lesson.11.title": "Komu zaupate?",
     "lesson.11.line": "Upravljavcu, mešalcu ali nikomur: koliko kaj stane.",
-    "lesson.11.do": "Isto vprašanje, »koliko?«, pri istem ε, z zaupanjem upravljavcu, samo mešalcu ali nikomur. Spremenite, koliko oseb sodeluje.",
+    "lesson.11.do": "Isto vprašanje, »koliko?«, pri istem ε: če zaupate upravljavcu, če samo mešalcu in če nikomur. Spremenite, koliko oseb sodeluje.",
     "lesson.11.set.people": "Osebe, ki sodelujejo",
     "lesson.11.set.look": "Kaj vas zanima",
     "lesson.11.set.look.errors": "napake",
@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "lesson.11.local": "ne zaupate nikomur",
     "lesson.11.error": "± {error} {error|oseba|osebi|osebe|oseb}",
     "lesson.11.bars": "Za koliko je odgovor lahko napačen, v 95 od 100 primerov",
-    "lesson.11.alt.bars": "Napake: z zaupanjem upravljavcu {central} {central|oseba|osebi|osebe|oseb}, z zaupanjem mešalcu {tight} {tight|oseba|osebi|osebe|oseb}, brez zaupanja {local} {local|oseba|osebi|osebe|oseb}.",
+    "lesson.11.alt.bars": "Napake: če zaupate upravljavcu, {central} {central|oseba|osebi|osebe|oseb}, če zaupate mešalcu, {tight} {tight|oseba|osebi|osebe|oseb}, če ne zaupate nikomur, {local} {local|oseba|osebi|osebe|oseb}.",
     "lesson.11.one": "Pri {people} {people|osebi|osebah|osebah|osebah} je upravljavčev odgovor napačen za največ {central} {central|osebo|osebi|osebe|oseb}, mešalčev za največ {tight}: nobeden ne raste s številom oseb.",
     "lesson.11.two": "Če ne zaupate nikomur, vsak doda svoj šum in ta se sešteva: {local} {local|oseba|osebi|osebe|oseb}, {times}‑krat toliko kot pri upravljavcu. Stokrat več oseb, desetkrat večja napaka.",
     "lesson.11.theorem": "Pri ε = {epsilon}, za mešalca še δ = {delta}. Centralno: diskretni Laplaceov šum enkrat, napaka reda 1/ε.\nMešanje: vsaka oseba pošlje bit in kovanec z verjetnostjo p; kdor vidi premešani kup, vidi pravo število plus binomski šum. Tu je p = {p}, najmanjši, ki natanko ohrani (ε, δ); standardni odklon šuma je {deviation}. Kovanec s predavanj p = 48·ln(2/δ)/(ε²n) bi bil {lecture}.\nLokalno: vsaka oseba obrne bit z verjetnostjo 1/(1+e^ε); napaka je reda √n/ε in v lokalnem modelu bolje ne zmore nihče.\nPredpostavljeni so pošteni udeleženci: kovanec vsakega je del zaščite vseh. Kup je izžreban za dvanajst izmišljenih oseb s p = {small}; dvanajst oseb zares ne skrije nikogar.",

@@ -9,7 +9,7 @@ SENTENCES: dict[str, str] = {
     "several.view.now": "Zdaj",
     "several.view.after": "Drugo za drugim",
     "plan.none": "Za tabelo »{table}« še ni načrtovano nič. Vprašanje sestavite na strani Vprašanje in tam pritisnite »{add}«; s tem se nič ne porabi.",
-    "plan.none_below": "Ali dodajte eno od vprašanj spodaj.",
+    "plan.none_below": "Lahko pa dodate eno od vprašanj spodaj.",
     "plan.ask": "Sestavite vprašanje na strani Vprašanje",
     "plan.add": "Dodaj v načrt",
     "plan.added": "V načrtu: {count} {count|vprašanje|vprašanji|vprašanja|vprašanj}.",

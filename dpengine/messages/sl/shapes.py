@@ -14,7 +14,7 @@ SENTENCES: dict[str, str] = {
     "shapes_page.button": "Nauči model – porabi {share}",
     "shapes_page.promise.people": "Vsako število, na katerem temelji model, je na ±{reach} {reach|osebo|osebi|osebe|oseb} natančno, vsa hkrati, v {chance} od 100 primerov.",
     "shapes_page.promise.rows": "Vsako število, na katerem temelji model, je na ±{reach} {reach|vrstico|vrstici|vrstice|vrstic} natančno, vsa hkrati, v {chance} od 100 primerov.",
-    "shapes_page.no_promise": "Kako dobro bo ugibal, ni obljubljeno: to je odvisno od vaše tabele. Dobite oceno iz tega, kar kupite, ob tem, kaj bi dalo vedno isto ugibanje.",
+    "shapes_page.no_promise": "Kako dobro bo ugibal, ni obljubljeno: to je odvisno od vaše tabele. Iz kupljenega dobite oceno, zraven pa za primerjavo, kako dobro bi bilo, če bi vedno ugibali isto.",
     "shapes_page.bands": "Za koliko šum približno premakne učinek vrednosti",
     "shapes_page.bands_lead": "Čim več oseb ima vrednost, tem jasnejši je njen učinek.",
     "shapes_page.column.rows.people": "Oseb s to vrednostjo",

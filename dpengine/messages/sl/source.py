@@ -34,7 +34,7 @@ SENTENCES: dict[str, str] = {
     "data.source.table": "Tabela ali pogled",
     "data.source.table_like": "visits ali care.visits",
     "data.source.password": "Geslo",
-    "data.source.go_on": "Poglej njene stolpce",
+    "data.source.go_on": "Pokaži njene stolpce",
     "data.source.names": "Imena in vrste so iz baze; nobena vrstica ni bila prebrana.",
     "data.source.stays": "Vrstice ostanejo, kjer so; od tam pridejo samo števila in vsote.",
     "data.source.read_over": "Vrstice bodo enkrat prebrane in shranjene na računalniku, na katerem teče Allowance. Če ne smejo iz baze, pojdite nazaj in to označite.",

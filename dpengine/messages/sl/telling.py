@@ -2,13 +2,13 @@
 
 SENTENCES = {
     "answer.nothing": "Premalo podatkov za odgovor",
-    "answer.nothing_means": "Možno je karkoli od {low} do {high}: za to porabo je podatkov premalo.",
-    "answer.anywhere": "Možna je katerakoli vrednost, od najnižje do najvišje: za to porabo je podatkov premalo.",
-    "answer.nothing_all": "Vsaka od njih bi lahko bila skoraj karkoli: za to porabo je podatkov premalo.",
+    "answer.nothing_means": "Možno je karkoli od {low} do {high}: pri tej porabi je podatkov premalo.",
+    "answer.anywhere": "Možna je katerakoli vrednost, od najnižje do najvišje: pri tej porabi je podatkov premalo.",
+    "answer.nothing_all": "Vsaka od njih bi lahko bila skoraj karkoli: pri tej porabi je podatkov premalo.",
     "answer.likely": "Najverjetneje {names}",
     "answer.perhaps": "Morda {names}",
     "answer.perhaps_means": "Koliko jih izpolnjuje pogoj, ni znano. Če jih je malo, je prava lahko tudi katera druga.",
-    "answer.perhaps_few": "Za to porabo je podatkov premalo: izid bi lahko bil skoraj katerikoli.",
+    "answer.perhaps_few": "Pri tej porabi je podatkov premalo: izid bi lahko bil skoraj katerikoli.",
     "answer.rest": "Nekaj zunaj vašega seznama za stolpec {column}",
     "answer.rest_first.rest": "»{name}« pomeni vse zunaj vašega seznama za stolpec {column} in prehiti vsako vrednost s seznama: popravite ga na strani Tabele in vprašajte znova.",
     "answer.rest_first.missing": "»{name}« pomeni prazne celice stolpca {column} in prehiti vsako vrednost s seznama.",

@@ -415,7 +415,7 @@ def test_a_column_nobody_knows_is_left_out_and_offered_to_be_found(page: Page) -
     assert say("data.cards.all_unknown") in page.refusals[0] and page.draft.step == "cards"
     table = page.set("declare-0-kind", "number").finish("half known")
     assert list(table.schema.columns) == ["age"]
-    (link,) = [link.proto for link in page.app.get("page_link") if link.proto.label == "Find what pay holds"]
+    (link,) = [link.proto for link in page.app.get("page_link") if link.proto.label == "Find what 1 column holds"]
     assert "find=1" in link.query_string
     page.app.query_params["table"], page.app.query_params["find"] = "half known", "1"
     page.run()
@@ -454,6 +454,6 @@ def test_what_rows_beyond_the_limit_do_is_said_where_it_is_chosen(page: Page) ->
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
     assert page.app.number_input(key="declare-each").value is None
     page.set("declare-each", 2)
-    assert say("data.unit.each_cut", each=2) in page.text and "too low, averages shift" in page.text
+    assert say("data.unit.each_cut", each=2) in page.text and "too low, averages may shift" in page.text
     page.set("declare-relation", "replace").press("Go on")
     assert page.draft.step == "cards" and page.draft.each == 2

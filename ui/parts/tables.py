@@ -22,7 +22,7 @@ from ui.shell import nav
 from ui.shell.frame import paragraph
 from ui.shell.state import may, visitor, workspace
 from ui.words import prices
-from ui.words.markup import first_names, link, unmarked
+from ui.words.markup import first_names, link
 
 MOST_NAMED = 3
 _FIND = "find"  # in the address: somebody came to have them found
@@ -45,7 +45,7 @@ def missing_columns(table: dp.Table) -> list[str]:
 
 
 def missing_label(left: list[str]) -> str:
-    return unmarked(say("missing.find", many=len(left), columns=first_names(left, MOST_NAMED)))
+    return say("missing.find", many=len(left))
 
 
 def missing_place(table: dp.Table) -> dict[str, str]:

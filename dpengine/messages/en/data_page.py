@@ -105,7 +105,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_typed": "Another number",
     "data.unit.each_none": "type a number",
     "data.unit.each_drops_one": "Only one row of a person counts.",
-    "data.unit.each_cut": "Extra rows are ignored: counts and sums come out too low, averages shift.",
+    "data.unit.each_cut": "Extra rows do not count: counts and sums come out too low, averages may shift.",
     "data.unit.who_same": "Spaces, tabs and other invisible characters around it do not matter, nor how an accent is encoded. Capitals do: “Ana” and “ Ana ” are one person, “ana” is another.",
     # A secret?
     "data.relation.title": "Is being in this table secret?",

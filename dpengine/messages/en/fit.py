@@ -209,7 +209,7 @@ SENTENCES: dict[str, str] = {
     "data.people.field": "About how many people",
     "data.people.button": "Correct the number",
     "data.people.means": "Nothing is spent and no rows are read. Answers so far stay; errors of the next ones are planned with this number.",
-    "missing.find": "Find what {columns} {many|holds|hold}",
+    "missing.find": "Find what {many} {many|column holds|columns hold}",
     "missing.offer": "What the {many|column|columns} {columns} {many|holds|hold} can still be found for you.",
     "missing.link": "Find {many|it|them}",
     "missing.no": "Not needed",

@@ -105,7 +105,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.each_typed": "Drugo število",
     "data.unit.each_none": "vpišite število",
     "data.unit.each_drops_one": "Šteje samo ena vrstica osebe.",
-    "data.unit.each_cut": "Presežne se izpustijo: vsote in števila bodo prenizki, povprečja popačena.",
+    "data.unit.each_cut": "Presežne ne štejejo: števila in vsote bodo prenizki, povprečja morda drugačna.",
     "data.unit.who_same": "Presledki, tabulatorji in drugi nevidni znaki okoli vrednosti ne štejejo, prav tako ne način zapisa strešice. Velike črke štejejo: »Ana« in » Ana « sta ena oseba, »ana« je druga.",
     # Skrivnost?
     "data.relation.title": "Ali je že prisotnost v tabeli skrivnost?",

@@ -209,7 +209,7 @@ SENTENCES: dict[str, str] = {
     "data.people.field": "Približno koliko oseb",
     "data.people.button": "Popravi število",
     "data.people.means": "Nič se ne porabi in nobena vrstica se ne prebere. Dosedanji odgovori ostanejo; napake naslednjih bodo načrtovane s tem številom.",
-    "missing.find": "Poišči, kaj {many|vsebuje|vsebujeta|vsebujejo|vsebujejo} {columns}",
+    "missing.find": "Poišči vsebino {many} {many|stolpca|stolpcev|stolpcev|stolpcev}",
     "missing.offer": "Vsebino {many|stolpca|stolpcev|stolpcev|stolpcev} {columns} je še mogoče poiskati.",
     "missing.link": "{many|Poišči ga|Poišči ju|Poišči jih|Poišči jih}",
     "missing.no": "Ni treba",

@@ -68,11 +68,11 @@ SENTENCES: dict[str, str] = {
     "more.title": "Več kot odgovor",
     "more.lead": "Kadar ena številka ni dovolj. To enkrat porabi večji delež; nadaljnja uporaba je brezplačna.",
     "more.publish": "Objavite stolpce",
-    "more.publish.line": "Šum v vsaki celici: o posamezni vrstici nihče ne more biti gotov, povprečja in števila čez vse vrstice pa so dobra.",
+    "more.publish.line": "Šum v vsaki celici: za nobeno vrstico nihče ne more vedeti, ali je resnična, povprečja in števila iz vseh vrstic pa so dobra.",
     "more.synthetic": "Naredite umetno tabelo",
     "more.synthetic.line": "Izmišljeni ljudje, ki na cel seznam vprašanj odgovorijo približno tako kot resnični.",
     "more.train": "Naučite model",
     "more.train.line": "Napovejte en stolpec iz drugih in model prenesite.",
     "more.curves": "Narišite krivuljo",
-    "more.curves.line": "Kako je število porazdeljeno, kot ena gladka črta.",
+    "more.curves.line": "Kako so vrednosti stolpca porazdeljene, kot ena gladka krivulja.",
 }

@@ -35,7 +35,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.known_rules": "Navedeno s tabelo, zato velja v vsaki umetni tabeli:",
     "synthetic_page.off": "Šum bi v povprečju približno {off} % vrstic postavil v drugo celico izmerjene tabele; prilagajanje del tega odpravi.",
     "synthetic_page.off_much": "Šum bi v povprečju približno {off} % vrstic postavil v drugo celico izmerjene tabele: veliko tega, kar bo kazala o dveh stolpcih, bo šum. Izberite manj stolpcev ali večjo porabo.",
-    "synthetic_page.fitted": "Vse drugo je prilagojeno izmerjenemu in doda čim manj. O tem ni obljubljeno nič; pozneje vidite, kako se je prilagajanje obneslo tam, kjer ga je mogoče preveriti.",
+    "synthetic_page.fitted": "Vse drugo je prilagojeno izmerjenemu, s čim manj dodatnimi domnevami. O tem ni obljubljeno nič; pozneje vidite, kako se je prilagajanje obneslo tam, kjer ga je mogoče preveriti.",
     "synthetic_page.good_title": "Za kaj je dobra",
     "synthetic_page.good_noisy": "Preizkušanje programov in poročil ter poučevanje. Ne kaže, kako so stolpci povezani: pri tej ceni je to večinoma šum, in skupine, ki so si v njej podobne, so v vaši tabeli lahko daleč narazen. Za to izberite manj stolpcev ali večji delež.",
     "synthetic_page.good": "Preizkušanje programov in poročil, poučevanje in prvi vtis, kako so stolpci povezani. Deleži velikih skupin so blizu tistim v vaši tabeli.",

@@ -34,7 +34,7 @@ SENTENCES: dict[str, str] = {
     "train_page.choose": "Izberite vsaj en stolpec, iz katerega napovedujete.",
     "train_page.left_out": "Ni na izbiro: {columns}. Model ne sprejme množic, seznama z eno vrednostjo in seznama, ki ima {most} vrednosti ali več; krajši seznam lahko navedete na strani Tabele.",
     "train_page.no_columns": "Model potrebuje stolpec, ki ga napove, in še enega, iz katerega ga napove: števila, dneve ali vrednosti s seznama. Na strani Tabele opišite več stolpcev.",
-    "train_page.takes": "Porabi {share} proračuna, v največ {steps} {steps|koraku|korakih|korakih|korakih} čez vse vrstice.",
+    "train_page.takes": "Porabi {share} proračuna, v največ {steps} {steps|koraku|korakih|korakih|korakih} po vseh vrsticah.",
     "train_page.share": "Koliko preostanka sme porabiti učenje?",
     "train_page.worth_none": "To se pokaže, ko bo model mogoče naučiti.",
     "train_page.epsilon": "ε namesto deleža",

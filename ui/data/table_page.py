@@ -16,7 +16,7 @@ from dpengine.declared.summary import COUNT, tells_empty
 from dpengine.mechanisms import catalogue
 from dpengine.messages import called, say
 from dpengine.storage.registry import Record
-from ui.ask import answer, box, fit_warnings
+from ui.ask import answer, fit_warnings
 from ui.data import change, offers, people, price, reuse
 from ui.data.draft import Draft, code_words, numbers_like, numbers_of, table_name
 from ui.data.wizard import add_style, adding, begin_adding, heading, problem, start_over
@@ -170,12 +170,9 @@ def done(draft: Draft) -> None:
     if not table.closed:
         # Else their number is nobody's.
         each_one = table.facts.people is not None and table.facts.unit == dp.Unit.rows()
-        if each_one or box.typed(table):
-            frame.show_price(table, None, aside=False)  # the title names the table
-        if each_one:  # this line, what it protects
+        frame.show_price(table, None, aside=False)  # the title names the table
+        if each_one:  # how many rows of a person count, each question says
             paragraph(say("data.done.rows_people", rows=table.facts.people), "")
-        if table.facts.unit.counted and not box.typed(table):  # of whose rows count, the question says it
-            paragraph(say("data.done.rows_each", most=table.facts.unit.counted), "")
         typed = offers.show_first_questions(table, boxed=True)
         if not (draft.added.joined or typed) and (note := _enough(table)):
             paragraph(note)

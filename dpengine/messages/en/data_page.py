@@ -90,7 +90,6 @@ SENTENCES: dict[str, str] = {
     "data.unit.whose": "Which column tells people apart?",
     "data.unit.whose_none": "None",
     "unit.whose": "Choose the column that says whose row it is, or None.",
-    "data.done.rows_each": "At most {most} {most|row|rows} of each person {most|counts|count}.",
     "data.done.rows_people": "As you said: every row another person ({rows}).",
     "data.unit.one_sure": "So no “{column}” occurs twice. If one can, choose Yes; otherwise answers look more exact than they are.",
     "data.unit.one_coming": "“{column}” sounds as if one person could be in two rows. If so, choose Yes; otherwise errors look smaller than they are.",

@@ -90,7 +90,6 @@ SENTENCES: dict[str, str] = {
     "data.unit.whose": "Kateri stolpec loči osebe?",
     "data.unit.whose_none": "Nobeden",
     "unit.whose": "Povejte, kateri stolpec pove, čigava je vrstica, ali izberite Nobeden.",
-    "data.done.rows_each": "Od vsake osebe {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}.",
     "data.done.rows_people": "Kot ste navedli: vsaka vrstica druga oseba ({rows}).",
     "data.unit.one_sure": "»{column}« se torej nikjer ne ponovi. Če se lahko, izberite Da; sicer so odgovori videti natančnejši, kot so.",
     "data.unit.one_coming": "»{column}« zveni, kot da je ista oseba lahko v dveh vrsticah. Če je res tako, izberite Da; sicer se napake zdijo manjše, kot so.",

@@ -156,6 +156,8 @@ async def _day(office: Office, given: argparse.Namespace) -> tuple[str, bool]:
     for kind in range(KINDS):  # the first visit loads what everybody uses, and finds what needs no condition
         await first.open("ask", "table=office0")
         await first.choose("ask-kind", kind)
+        with suppress(LookupError):
+            await first.unfold("exactly-ask")
         if first.shows("text_input", "ask-typed"):
             office.kinds.append(kind)
     await first.leave()
@@ -224,6 +226,9 @@ async def _round(office: Office, visitor: Visitor, table: str, think: float) -> 
     times[STEPS[2]].append(await visitor.move("ask-slider", random.choice(options[: max(len(options) // 2, 2)])))
     await pause()
     own = f"0.05{random.randrange(1000, 10_000)}"  # nobody else asks at this ε: the same question would be free
+    if not visitor.shows("text_input", "ask-typed"):  # drawn once somebody opens it
+        await visitor.unfold("exactly-ask")
+        await pause()
     times[STEPS[2]].append(await visitor.enter("ask-typed", own))
     await pause()
     with suppress(LookupError):

@@ -163,6 +163,9 @@ class Visitor:
                 self._take(message.delta)
             elif kind == "new_session" and not message.metadata.run.fragment_ids:
                 self.again, self.html, self.widgets = {}, [], {}  # the whole page runs anew, whoever asked for it
+            elif kind == "new_session":  # a part of it does
+                stale = set(message.metadata.run.fragment_ids)
+                self.widgets = {name: one for name, one in self.widgets.items() if one.fragment not in stale}
             elif kind == "auto_rerun":
                 self.again[message.auto_rerun.fragment_id] = message.auto_rerun.interval
             elif kind == "stop_auto_rerun":

@@ -4,7 +4,7 @@ SENTENCES: dict[str, str] = {
     "page.answers": "Odgovori",
     "about.answers": "Vsi odgovori o tabeli, najnovejši najprej. Ogled je brezplačen. Izberite številke za primerjavo ali prenesite vse. Knjiga je isti seznam kot obračun: koliko je porabilo vsako vprašanje, zapisano pred odgovorom. Preverite lahko, da ni bila spremenjena nobena vrstica.",
     "answers.title": "Odgovori o tabeli »{table}«",
-    "answers.lead": "Vse, kar ste plačali: ogled, primerjava in prenos so brezplačni.",
+    "answers.lead": "Tu je vse, kar ste plačali. Ogled, primerjava in prenos so brezplačni.",
     "answers.view": "Prikaz",
     "answers.view.list": "Odgovori",
     "answers.view.ledger": "Knjiga",

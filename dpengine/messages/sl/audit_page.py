@@ -71,7 +71,7 @@ SENTENCES: dict[str, str] = {
     "check.read.bars": "Zelena je tabela A, siva je tabela B. Zeleni stolpič se mora končati v svojem bledem okviru: to je obljuba. Jantarni del porabi največ zasebnosti.",
     "check.read.lines": "Zelena je tabela A, siva je tabela B. Zelena črta mora ostati v bledem pasu: to je obljuba. Jantarni del porabi največ zasebnosti.",
     "check.read.drawn": "Za to vrsto šuma točne verjetnosti niso znane; stolpiči so tisto, kar je bilo izžrebano.",
-    "check.read.beyond": "Kjer ga zelena zapusti, je obljuba prelomljena.",
+    "check.read.beyond": "Kjer zelena sega čez, je obljuba prelomljena.",
     "check.drawn": "izžrebano",
     "check.band": "obljubljeno za A",
     "check.axis.chance": "verjetnost",
@@ -125,7 +125,7 @@ SENTENCES: dict[str, str] = {
     "check.own_exact_delta": "Pri objavi z ε = {epsilon} gre stolpec »{column}« čez to z verjetnostjo natanko {lost}; obljubljena je bila δ = {delta}.",
     "check.own_kept": "To velja, kot je bilo obljubljeno, za vsako tabelo s tem stolpcem in za vse, kar se iz nje izračuna.",
     "check.own_broken": "To je več, kot je bilo obljubljeno: ne objavite ga in nam povejte.",
-    "check.own_why": "Vsaka vrstica je objavljena zase, zato tabele z eno vrstico odločijo o vseh (diplomsko delo, izrek 4.7), nadaljnje računanje z objavljenim pa zasebnosti ne zmanjša še bolj (izrek 4.3). Vrstica tega stolpca je ena od možnih celic ({cells}), zato je treba primerjati pare ({pairs}; primer 4.8), število različnih vrst je {kinds}: pari iste vrste imajo enake verjetnosti. Vseh dogodkov para ni treba preveriti: najhujši je dogodek, ki zajema vse celice, ki so več kot e^ε‑krat verjetnejše.",
+    "check.own_why": "Vsaka vrstica je objavljena zase, zato je dovolj preveriti tabele z eno vrstico (diplomsko delo, izrek 4.7), nadaljnje računanje z objavljenim pa zasebnosti ne zmanjša še bolj (izrek 4.3). Vrstica tega stolpca je ena od možnih celic ({cells}), zato je treba primerjati pare ({pairs}; primer 4.8), število različnih vrst je {kinds}: pari iste vrste imajo enake verjetnosti. Vseh dogodkov para ni treba preveriti: najhujši je dogodek, ki zajema vse celice, ki so več kot e^ε‑krat verjetnejše.",
     "check.own_publish": "Pripravi objavo",
     "check.meter": "Ta stran ne porabi proračuna in ne prebere nobene vaše celice.",
 }

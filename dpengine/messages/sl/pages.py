@@ -262,7 +262,7 @@ SENTENCES: dict[str, str] = {
     "history.elsewhere": "odgovorjeno; te tabele ni v tem delovnem prostoru",
     "history.failed": "zaračunano; odgovora ni bilo mogoče izžrebati. Strošek ostane.",
     "ask.before": "Prejšnji odgovor: {sentence}: {finding}",
-    "spend.starts": "Drsnik se začne pri najnižji ceni, pri kateri je odgovor jasno več kot šum. To je največ 5 % preostanka, razen če ceneje ni mogoče vprašati. Desni konec je največ, kar dopušča preostalih {left}.",
+    "spend.starts": "Drsnik se začne pri najnižji ceni, pri kateri je odgovor očitno več kot šum. To je največ 5 % preostanka, razen če ceneje ni mogoče vprašati. Desni konec je največ, kar dopušča preostalih {left}.",
     "spend.least": "Ceneje tukaj zdaj ni mogoče vprašati: že najbolj groba nastavitev porabi {share} proračuna, več kot 5 % preostanka.",
     "spend.least_part": "Ceneje tukaj zdaj ni mogoče: najmanj je {share} % preostanka.",
     "spend.dear": "Za jasno uporaben odgovor tu porabite približno {share} proračuna.",

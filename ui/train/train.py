@@ -27,7 +27,7 @@ from dpengine.mechanisms.models import excess
 from dpengine.mechanisms.models.excess import CALIBRATIONS, COORDINATE, ITERATES, L2_LAPLACE, TrainingSetting
 from dpengine.mechanisms.models.of_gradients import MOST_STEPS, OfGradients
 from dpengine.mechanisms.models.of_models import OfModel
-from dpengine.messages import called, plain, say
+from dpengine.messages import called, of_practice, plain, say
 from dpengine.messages.language import current
 from dpengine.messages.numbers import local, to_figures
 from dpengine.planning import training
@@ -768,7 +768,9 @@ def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None
         return
     with st.container(key="card-train-file"):
         column, needed = named(model), list(model.columns if isinstance(model, Shapes) else model.layout.names)
-        section_head(say("score_file.title"), say("score_file.lead", column=column, columns=needed))
+        with of_practice(""):  # a file has the names as they are stored, in every language
+            lead = say("score_file.lead", column=column, columns=needed)
+        section_head(say("score_file.title"), lead)
         label, key = say("score_file.file"), f"score-file-{answer.request_id}"
         given = here.picker(label, key=key, max_upload_size=MOST_BYTES // 2**20)
         if given is None:
@@ -777,7 +779,7 @@ def show_file(table: dp.Table, answer: dp.Answer, model: Shapes | Model) -> None
         mark = (given.file_id, answer.request_id, column, tuple(needed), current())
         kept = st.session_state.get(_KEPT)
         if kept is None or kept[0] != mark:
-            with st.spinner(say("score_file.working")):
+            with st.spinner(say("score_file.working")), of_practice(""):
                 kept = (mark, _scored(table, given, model, column))
             st.session_state[_KEPT] = kept
         _show_files(kept[1], answer)
@@ -1013,7 +1015,7 @@ def _shape_figures(model: Shapes) -> None:
     section_head(say("train_page.card.title"))
     names = ("column", "value", "adds", *(["band"] if model.measured_pairs else []))
     heads, bars = [say(f"shapes_page.figure.{name}") for name in names], {c: bars_of(model, c) for c in model.columns}
-    rows = [(name, bar.name, bar.label, bar.band)[: len(names)] for name, drawn in bars.items() for bar in drawn]
+    rows = [(called(c), bar.name, bar.label, bar.band)[: len(names)] for c, drawn in bars.items() for bar in drawn]
     table = html_table(heads, rows, words=4, scroll="scroll tall", region=say("shapes_page.all"))
     st.html(table + _STYLE)
 

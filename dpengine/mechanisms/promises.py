@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, log, sqrt
+from math import ceil, floor, log, sqrt
 from typing import ClassVar, Self
 
 from dpengine.core.amounts import BETA
@@ -357,7 +357,7 @@ class Promise(ABC):
         """The label of the field for the accepted error, and the error promised now."""
         return say(f"spend.wish.{self.kind}"), self.written(self.amount, asked)
 
-    def floor_words(self, people: int) -> str:
+    def floor_words(self, asked: Answered) -> str:
         """A sentence with the smallest error that any method could promise, if known."""
         return ""
 
@@ -556,8 +556,9 @@ class Within(Promise):
         label = say(f"spend.wish.{self.unit_for(asked) or 'within'}", column=self.unit)
         return label, self._rounded(asked)
 
-    def floor_words(self, people: int) -> str:
-        return _floor_words(self.kind, self.floor)
+    def floor_words(self, asked: Answered) -> str:
+        least = replace(self, alpha=Fraction(floor(self.floor)))  # never more than any method must be off by
+        return say("floor.within", amount=least.alpha_words(asked)) if least.alpha else ""
 
     def equal_groups(self, asked: Answered | None = None) -> bool:
         return self.of > 1 and self.unit != "people" and (asked is None or asked.by is not None)
@@ -684,8 +685,9 @@ class Rank(Promise):
         away = say(f"amount.{asked.counted}", alpha=ceil(self.share * per))
         return {"away": away, "per": per, "place": plain(wanted[0] * per)}
 
-    def floor_words(self, people: int) -> str:
-        return say("floor.rank", share=f"{to_figures(float(self.floor / people) * 100, 2)} %") if self.floor else ""
+    def floor_words(self, asked: Answered) -> str:
+        share = float(self.floor / asked.planned_size) * 100
+        return say("floor.rank", share=f"{to_figures(share, 2)} %") if self.floor else ""
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False)
@@ -733,8 +735,9 @@ class NearBest(Promise):
     def field(self, asked: Answered) -> tuple[str, str]:
         return say("spend.wish.near_best"), plain(self.gap)
 
-    def floor_words(self, people: int) -> str:
-        return _floor_words(self.kind, self.floor)
+    def floor_words(self, asked: Answered) -> str:
+        least = floor(self.floor)
+        return say("floor.near_best", amount=say(f"amount.{asked.counted}", alpha=least)) if least else ""
 
 
 @dataclass(frozen=True)
@@ -758,12 +761,8 @@ class NearAverage(Promise):
         sentence = say("answer.no_average_ahead", share=self.size(), chance=chance(self.beta))
         return sentence.removesuffix(".") + self.guess(asked) + "."
 
-    def floor_words(self, people: int) -> str:
+    def floor_words(self, asked: Answered) -> str:
         return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
-
-
-def _floor_words(kind: str, least: Fraction) -> str:
-    return say(f"floor.{kind}", amount=round(least)) if round(least) else ""
 
 
 # Promises about published rows, smooth curves and models.

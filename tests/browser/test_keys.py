@@ -55,3 +55,17 @@ def test_a_table_wider_than_a_phone_says_that_it_can_be_moved(phone: Any) -> Non
     wide.wait_for()
     seen, held = wide.evaluate("one => [getComputedStyle(one, '::before').content, one.scrollWidth > one.clientWidth]")
     assert say("widget.wider") in seen and held
+
+
+@pytest.mark.long
+def test_what_is_typed_into_a_field_with_a_number_replaces_it(phone: Any) -> None:
+    go(phone, "/whatif?table=town")
+    field = phone.locator('[data-testid="stMain"] input[type=number]').first
+    before = field.input_value()
+    field.click()
+    phone.keyboard.type("3000")
+    assert field.input_value() == "3000" != before
+    field.click()  # the cursor, in the field that has the focus already
+    phone.keyboard.press("End")
+    phone.keyboard.type("1")
+    assert field.input_value() == "30001"

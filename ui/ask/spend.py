@@ -412,7 +412,7 @@ def exactly(
             return
         if place == ASK:
             starts = say("spend.starts", left=percent_left(1 - table.meter().used))
-            least = query.promise().floor_words(query.planned_size)
+            least = query.promise().floor_words(query)
             st.html(f'<p class="muted">{escape(starts)} {escape(least)}</p>')
         if beside is not None:
             beside()

@@ -119,7 +119,8 @@ def _cell(cell: Cell, digits: int) -> Html:
     if cell.printed != "":
         lines.append(say("thesis.printed", figure=_figure(cell.printed, digits)))
     if cell.low is not None and cell.high is not None:
-        lines.append(say("thesis.range", low=_figure(cell.low, digits), high=_figure(cell.high, digits)))
+        places = digits if cell.high < 1 else 0  # both ends to the same places
+        lines.append(say("thesis.range", low=_figure(cell.low, places), high=_figure(cell.high, places)))
     wrong = not (covers(cell, cell.here) and (cell.printed == "" or covers(cell, cell.printed)))
     outside = f"<br><span class='warn'>{escape(say('thesis.outside'))}</span>" if wrong else ""
     kind = " class='random'" if cell.random else ""

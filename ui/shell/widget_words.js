@@ -132,6 +132,18 @@
     if (here) { event.preventDefault(); event.stopImmediatePropagation(); here.focus(); }
   }, true);
 
+  /* A number that stands in a field is there to be replaced: what is typed after a tap takes its place, as after Tab, and
+     is not added to it. A second tap places the cursor. */
+  let entered = null;
+  addEventListener("focusin", (event) => {
+    const field = event.target;
+    entered = field instanceof HTMLInputElement && /^[-−+]?\d[\d.,\s]*%?$/.test(field.value) ? field : null;
+  });
+  addEventListener("click", (event) => {
+    if (event.target === entered && entered.selectionStart === entered.selectionEnd) entered.select();
+    entered = null;
+  });
+
   /* A table that is wider than the screen says that it can be moved. */
   const wider = () => document.querySelectorAll(".scroll").forEach((one) =>
     one.toggleAttribute("data-wider", one.scrollWidth > one.clientWidth + 4));

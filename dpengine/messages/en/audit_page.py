@@ -62,7 +62,7 @@ SENTENCES: dict[str, str] = {
     "check.event.evidence": "An answer that points to table {table} most clearly",
     "check.event.sure": "An answer that only table {table} can give",
     "check.event.digits": "A number whose last digits only table {table} can give",
-    "check.found": "<b>{event}</b> comes {often} of the time from table {likely} and {seldom} of the time from table {unlikely}: <b>{times} times as often</b>. Promised: at most {most} times{but}.",
+    "check.found": "<b>{event}</b>: from table {likely} {often} of the time, from table {unlikely} {seldom}: <b>{times} times as often</b>. Promised: at most {most} times{but}.",
     "check.found_sure": "<b>{event}</b> comes {often} of the time from table {likely} and <b>never</b> from table {unlikely}. Promised: at most {most} times as often{but}.",
     "check.found_drawn": "<b>{event}</b> came in {often} of the draws from table {likely} and in {seldom} of those from table {unlikely}. Promised: at most {most} times as often{but}.",
     "check.but": ", except {delta} of the time",

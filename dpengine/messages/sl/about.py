@@ -19,7 +19,7 @@ SENTENCES: dict[str, str] = {
     "about.train": "Naučite model, ki napove en stolpec iz drugih: plačo iz starosti in četrti ali kdo ima avto. Vnaprej vidite, kaj je obljubljeno in kaj ne. Naučenega lahko brezplačno preizkusite, prenesete in uporabljate kjerkoli; merjenje prileganja ima ceno.",
     "about.thesis": "Tabele diplomskega dela, znova izračunane na tisoč izmišljenih ljudeh: kar je bilo tam točno, je točno tudi tu; kar je bilo naključno, leži v svojem razponu.",
     "about.wall": "Vsi v prostoru enkrat postavijo isto vprašanje. Vsak odgovor ima svoj šum in pristane kot pika: skupaj vidite, kako daleč od resnice so zasebni odgovori. Osebe so izmišljene.",
-    "tour.offer": "Pokažite mi, kako gre",
+    "tour.offer": "Pokaži mi, kako deluje",
     "tour.again": "Uvod v treh korakih",
     "tour.title": "Vodeni začetek",
     "tour.start": "Poglejte, zakaj je potrebno",

@@ -30,7 +30,7 @@ SENTENCES: dict[str, str] = {
     "answers.picked": "Izbrano ({picked}):",
     "answers.see": "Izbrano: {picked}. Pokaži primerjavo",
     "answers.one_more": "Izberite vsaj še eno.",
-    "answers.compare_how": "Za primerjavo izberite dve številki ali več, v enem odgovoru ali v več. Brezplačno.",
+    "answers.compare_how": "Za primerjavo izberite dve številki ali več, v enem odgovoru ali v več odgovorih. Brezplačno.",
     "answers.clear": "Počisti izbor",
     "answers.name": "{part} ({question})",
     "answers.take_away": "Natisni ali prenesi",

@@ -99,7 +99,7 @@ SENTENCES: dict[str, str] = {
     "data.unit.who_other": "Ali kak drug stolpec",
     "data.unit.who_none": "izberite stolpec",
     "data.unit.who_help": "Številka ali ime, ki je v vseh vrsticah ene osebe enako. Vrstice brez njega se izpustijo.",
-    "data.unit.each": "Koliko vrstic na osebo zadošča za skoraj vse? Izberite najmanjše.",
+    "data.unit.each": "Koliko vrstic na osebo zadošča za skoraj vse? Izberite najmanjše tako število.",
     "data.unit.each_help": "Če jih ima oseba več, se jih ohrani toliko; izbira ni odvisna od vrstic drugih oseb.",
     "data.unit.each_typed": "Drugo število",
     "data.unit.each_none": "vpišite število",

@@ -31,7 +31,7 @@ SENTENCES: dict[str, str] = {
     "gloss.neighbours.seen": "sosednj* tabel*|zamenjava ene",
     "gloss.neighbours.means": "Tabeli, ki se razlikujeta v eni osebi. Ali so njene vrstice drugačne (zamenjava ene: število oseb je javno) ali pa te osebe ni (skrivnost je tudi prisotnost v tabeli). Odgovor komaj pokaže, iz katere od njiju je.",
     "gloss.unit": "enota (kdo je varovan)",
-    "gloss.unit.seen": "varuje vrstico ene osebe|varuje prisotnost v tabeli|varuje vse vrstice",
+    "gloss.unit.seen": "varuje vrstico vsake osebe|varuje prisotnost v tabeli|varuje vse vrstice",
     "gloss.unit.means": "Ena oseba z vsemi vrsticami: njihova vsebina ali, če je prisotnost skrivnost, tudi sama prisotnost v tabeli.",
     "gloss.ledger": "knjiga",
     "gloss.ledger.seen": "knjiga|knjige|knjigi|knjigo",

@@ -51,7 +51,7 @@ SENTENCES: dict[str, str] = {
     "lesson.1.relation": "Vrstica ene osebe (zamenjava ene): število oseb je javno, kar piše v vrstici, ni.",
     # 2 napad s povprečjem
     "lesson.2.title": "Če vprašate dovolj pogosto, šum izgine",
-    "lesson.2.line": "Povprečje veliko zašumljenih odgovorov ni skrivnost.",
+    "lesson.2.line": "Povprečje mnogih zašumljenih odgovorov ni skrivnost.",
     "lesson.2.do": "Koliko ljudi s te klinike kadi? Sprašujte znova in znova in vzemite povprečje.",
     "lesson.2.set.times": "Kolikokrat je vprašano",
     "lesson.2.set.way": "Kdo šteje",

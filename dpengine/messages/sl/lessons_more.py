@@ -137,7 +137,7 @@ SENTENCES: dict[str, str] = {
     "lesson.14.relation": "Glas ene osebe (zamenjava ene): da {people|je glasovala|sta glasovali|so glasovale|je glasovalo} {people} {people|oseba|osebi|osebe|oseb}, je javno, za koga, ni.",
     # 15
     "lesson.15.title": "Vrstica je lahko slika ali krivulja",
-    "lesson.15.line": "Šum mora skriti vso vrstico, karkoli že ta je.",
+    "lesson.15.line": "Šum mora skriti celo vrstico, karkoli je v njej.",
     "lesson.15.do": "Tu je vrstica ene osebe slika ali pa poraba elektrike v gospodinjstvu v vsaki uri dneva. Spremenite ε; pri krivulji tudi, kako nastane šum.",
     "lesson.15.set.kind": "Ena vrstica je",
     "lesson.15.set.kind.picture": "slika",
@@ -151,7 +151,7 @@ SENTENCES: dict[str, str] = {
     "lesson.15.true": "vrstica",
     "lesson.15.published": "kot je objavljena",
     "lesson.15.axis": "ura dneva; do 4 kW",
-    "lesson.15.one.picture": "Slika s {pixels} točkami je ena vrstica: šum, ki skrije, katera slika je, ima na vsaki točki, ki je 0 ali 1, merilo {scale}.",
+    "lesson.15.one.picture": "Slika s {pixels} točkami je ena vrstica: šum, ki skrije, katera slika je, ima na vsaki točki, ki je 0 ali 1, širino {scale}.",
     "lesson.15.one.curve": "Krivulja s {hours} urami je ena vrstica: vsaka ura, med 0 in {most} kW, dobi šum z merilom {scale}.",
     "lesson.15.two.picture": "Pri ε = {epsilon} ena objavljena slika pokaže toliko. Pri majhnem ε so uporabna le povprečja slik mnogih oseb.",
     "lesson.15.two.own": "Pri {points} preizkušenih od {hours} ur krivulja ohrani ε = {epsilon}; tako je tudi pri vseh.",

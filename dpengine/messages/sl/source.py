@@ -28,7 +28,7 @@ SENTENCES: dict[str, str] = {
     "data.source.in_place": "Njene vrstice ne smejo zapustiti baze",
     "data.source.in_place_help": "Kodirajo se kar v bazi, v posebni shemi »allowance«, in od tam se tudi odgovarja; bazo zapustijo samo števila in vsote. Učenje modela in objava tabel potem nista mogoča.",
     "data.source.title": "Tabela PostgreSQL",
-    "data.source.how": "Vrstice se preberejo enkrat in ostanejo na računalniku, na katerem teče Allowance, razen če označite, da ne smejo iz baze; tabela v bazi se samo bere. Geslo je v eni datoteki, ki je nihče drug ne more odpreti.",
+    "data.source.how": "Vrstice se preberejo enkrat in ostanejo na računalniku, na katerem teče Allowance, razen če označite, da ne smejo iz baze; tabela v bazi se samo bere. Geslo se shrani v datoteko, ki je razen vas ne more odpreti nihče.",
     "data.source.address": "Naslov",
     "data.source.address_like": "postgresql://ime@strežnik/baza",
     "data.source.table": "Tabela ali pogled",

@@ -96,8 +96,8 @@ def test_where_the_privacy_is_spent_is_what_the_page_says_it_is() -> None:
     assert first and (ready.view.cells[cells[0]].first, ready.view.cells[cells[-1]].last) == (1, None)
     said = audit.bare(audit.found_words(ready, Drawn()))
     assert said == (
-        "An answer of 1 or more comes 73 % of the time from table A and 27 % of the time from table B: 2.72 times as "
-        "often. Promised: at most 2.72 times."
+        "An answer of 1 or more: from table A 73 % of the time, from table B 27 %: 2.72 times as often. Promised: at "
+        "most 2.72 times."
     )
     hidden = prepared(Example("histogram", "replace", "one", "1"), "nonempty")
     assert "100 % of the time from table A and <b>never</b> from table B" in audit.found_words(hidden, Drawn())

@@ -49,7 +49,10 @@ def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     if price.check is not None:
         given, share = price.check.parameters(), prices.takes(table, price.check_share)
         names = given["columns"] or given["ids"]
-        paragraph(say("fit.before", columns=few_names(names), many=len(names), share=share))
+        if len(given["columns"]) == len(table.schema.columns) > 1:  # as on the page on which the table was added
+            paragraph(say("data.first.check", share=share))
+        else:
+            paragraph(say("fit.before", columns=few_names(names), many=len(names), share=share))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
         hint(" ".join(found))
 

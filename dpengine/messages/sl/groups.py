@@ -66,7 +66,7 @@ SENTENCES: dict[str, str] = {
     "preview.name": "Ime ali več imen po vrsti; vsako: {promise}.",
     "preview.names": "Imena, brez vrstnega reda: {promise}.",
     "preview.band": "Krivulja v pasu take širine: {promise}.",
-    "lever.lead": "Vaših vrstic ni pogledal nihče, zato lahko samo vi presodite, ali je razpon dovolj ozek. Kaj bi pomagalo (najučinkovitejše je na vrhu):",
+    "lever.lead": "Vaših vrstic ni pogledal nihče, zato lahko samo vi presodite, ali je opis dovolj ozek. Kaj bi pomagalo (najučinkovitejše je na vrhu):",
     "lever.range": "Če v stolpcu {column} nobena vrednost ni zunaj {after}, določite to namesto {before}: zdaj {now}; potem {then}.",
     "lever.codes": "{codes} v stolpcu {column} {many|pomeni|pomenita|pomenijo|pomeni} »ni znano«. Če se prave vrednosti končajo prej kot pri {upper}, zožite razpon: pri polovici razpona je načrtovana napaka manjša: zdaj {now}; potem {then}.",
     "lever.groups": "Manj skupin: zdaj {now}; potem {then}. ({question})",

@@ -3,7 +3,7 @@
 SENTENCES: dict[str, str] = {
     "page.lessons": "Lekcije",
     "lessons.meter": "Lekcije uporabljajo izmišljene osebe in iz vašega proračuna ne porabijo ničesar.",
-    "lessons.title": "V desetih minutah boste videli, zakaj",
+    "lessons.title": "V desetih minutah boste videli, zakaj točni odgovori niso varni",
     "lessons.lead": "Vsaka lekcija je en zaslon z eno nalogo. Pokvarite, kar hočete: osebe so izmišljene.",
     "lessons.named": "{number} · {title}",
     "lessons.place": "{number}. lekcija od {all}",
@@ -102,8 +102,8 @@ SENTENCES: dict[str, str] = {
     "lesson.3.relation": "Odgovor ene osebe (zamenjava ene): svetova se razlikujeta v tem, kar bi po resnici rekli.",
     # 4 definicija
     "lesson.4.title": "Dva svetova morata biti videti enaka",
-    "lesson.4.line": "Premikajte dva stolpiča, dokler obljuba ne drži.",
-    "lesson.4.do": "Z vašimi podatki morajo biti isti odgovori skoraj enako verjetni kot z drugimi na vašem mestu. Premikajte drsnike, dokler obljuba ne drži.",
+    "lesson.4.line": "Premikajte dva stolpiča tako, da bo obljuba držala.",
+    "lesson.4.do": "Z vašimi podatki morajo biti isti odgovori skoraj enako verjetni kot z drugimi na vašem mestu. Premikajte drsnike tako, da bo obljuba držala.",
     "lesson.4.set.kind": "Kaj je vprašano",
     "lesson.4.set.kind.bars": "vprašanje z odgovorom da ali ne",
     "lesson.4.set.kind.count": "število s šumom",

@@ -44,7 +44,7 @@ SENTENCES: dict[str, str] = {
     "why.chances": "Kdor ugiba po teh dveh odgovorih, ima prav v {right} od 100 primerov; kdor vrže kovanec, v 50.",
     # Tables
     "tables.leave": "Preseli ali odstrani vse",
-    "tables.leave_move": "Na drug računalnik: zaprite program, zaženite »allowance move vse.zip«, prenesite datoteko in tam zaženite »allowance arrive vse.zip«. Ta mapa se potem ne odpre več. Datoteko nato izbrišite.",
+    "tables.leave_move": "Na drug računalnik: zaprite program, zaženite »allowance move vse.zip«, prenesite datoteko in tam zaženite »allowance arrive vse.zip«. Na tem računalniku se tabele potem ne odprejo več. Datoteko nato izbrišite.",
     "tables.leave_remove": "Za odstranitev vsega zaprite program in izbrišite njegovo mapo {place} z vrsticami, odgovori in knjigo porabe.",
     "tables.title": "Tabele",
     "tables.lead": "Vsaka tabela ima svoj proračun: mejo za vse, kar je o njej kdaj mogoče vprašati.",

@@ -67,7 +67,7 @@ SENTENCES: dict[str, str] = {
     "session.share": "Koliko preostanka sme porabiti seja?",
     "session.share_checked": "{share} % preostanka, s preverjanjem {whole}",
     "session.share_of": "{share} % preostanka",
-    "session.how.best": "Izbran je ožji od obeh (običajno)",
+    "session.how.best": "Ožji izmed Laplaceovega in Gaussovega (običajno)",
     "session.how.laplace": "Laplaceov šum",
     "session.how.gaussian": "Gaussov šum",
     "session.how.lecture": "Formula s predavanj",

@@ -1,7 +1,7 @@
 """Stran o zaupanju: eno vprašanje v centralnem, mešalnem in lokalnem modelu."""
 
 SENTENCES: dict[str, str] = {
-    "trust.link": "Komu zaupate? Isto vprašanje, če zaupate upravljavcu, mešalcu ali nikomur",
+    "trust.link": "Komu zaupate? Isto vprašanje, če zaupate upravljavcu ali mešalcu ali če ne zaupate nikomur",
     "trusted.who": "Kdo doda šum?",
     "trusted.who.central": "Ta program, enkrat",
     "trusted.who.shuffle": "Vsak sam, prek mešalca",

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from helpers_declare import CANARY, Page
+from helpers_page import html_of, open_page
 
 import dpengine as dp
 from dpengine.messages import say
@@ -443,8 +444,8 @@ def test_the_meter_names_the_column_whose_rows_are_protected(page: Page) -> None
     page.upload("who,age\na,33\na,34\nb,44\n").to("unit").set("declare-unit", "more").set("declare-who", "who")
     page.set("declare-each", 3).set("declare-relation", "replace").press("Go on")
     assert page.draft.offered == ["age"]  # the id is no column to ask about
-    page.finish("several rows")
-    told = re.sub(r"<[^>]+>", "", page.text)  # words may be marked
+    table = page.finish("several rows")
+    told = re.sub(r"<[^>]+>", "", html_of(open_page("ask", table=table.name)))  # words may be marked
     assert told.count(say("meter.relation.replace_each", column="who")) == 1  # on the meter
 
 

@@ -45,7 +45,7 @@ def test_a_guessed_range_says_what_error_it_buys_and_when_that_is_more_than_a_us
     page = at_unit().set("declare-each-usual", 5).set("declare-relation", "add_remove").set("declare-about", 5_000)
     page.press("Go on")
     assert page.draft.state("amount_eur") == "guess"
-    assert "average ±" in line_of(page, "age") and "narrow the range" not in line_of(page, "age")
+    assert "average ±" not in line_of(page, "age") and "narrow the range" not in line_of(page, "age")
     told = line_of(page, "amount_eur")
     assert "average ±" in told and say("data.short.wide") in told
     page.set("declare-1-upper", "300").press("This is right")
@@ -139,12 +139,13 @@ def test_an_answer_about_a_range_that_nobody_checked_says_what_lies_beyond_it(ho
 def test_an_answer_that_says_nothing_is_not_followed_by_a_large_note_that_nobody_has_checked(
     home: dp.Workspace,
 ) -> None:
-    """Three rows at ε = 1/1000: the mean is too few to tell whatever is drawn."""
+    """Three rows at ε = 1/1000: the mean is too few to tell, except where the noise leaves its own range, once in 20
+    draws; eight times in a row less than once in 10^10."""
     schema = dp.Schema({"wait": dp.Number(0, 240, measure="min")})
     frame = pd.DataFrame({"wait": [10, 20, 30]})
     table = home.add_table("tiny", frame, schema=schema, unit=dp.Unit.rows(), budget=dp.Budget("50", "1e-6"))
-    asked = table.ask(table.query("mean", column="wait", epsilon="0.001"))
-    assert asked.query.state(asked.value, asked.interval) == FEW
+    draws = (table.ask(table.query("mean", column="wait", epsilon="0.001")) for _ in range(8))
+    asked = next(one for one in draws if one.query.state(one.value, one.interval) == FEW)
     note = say("fit.note.unchecked", column="wait")
     assert note not in headline_notes(asked) and note in fit_notes(asked), "it is said small"
     shown = html_of(open_page("ask", table="tiny", answer=asked.request_id))

@@ -413,7 +413,7 @@ def exactly(
         if place == ASK:
             starts = say("spend.starts", left=percent_left(1 - table.meter().used))
             least = query.promise().floor_words(query)
-            st.html(f'<p class="muted">{escape(starts)} {escape(least)}</p>')
+            st.html(f'<p class="muted">{escape(f"{least} {starts}".strip())}</p>')
         if beside is not None:
             beside()
         left, right = st.columns(2)

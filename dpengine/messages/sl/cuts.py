@@ -3,8 +3,8 @@
 SENTENCES: dict[str, str] = {
     "cut.all": "Šteto po opisu tabele: {parts}.",
     "cut.rows": "za vsako vrednost »{column}« {most|šteje|štejeta|štejejo|šteje} največ {most} {most|vrstica|vrstici|vrstice|vrstic}, vrstice brez nje ne štejejo",
-    "cut.without": "Vrstice, ki v stolpcu »{columns}« nimajo vrednosti, se ne upoštevajo.",
-    "cut.within": "V skupno število, od katerega je izračunan delež, so vštete tudi vrstice brez vrednosti v »{columns}«.",
+    "cut.without": "Vrstice brez vrednosti ({columns}) se ne upoštevajo.",
+    "cut.within": "V skupno število, od katerega je izračunan delež, so vštete tudi vrstice brez vrednosti ({columns}).",
     "cut.without_any": "Upoštevajo se le vrstice, ki imajo vrednost v vseh teh stolpcih: {columns}.",
     "cut.range": "{column} nad {upper} šteje kot {upper}, pod {lower} kot {lower}",
     "cut.range.upper": "{column} nad {upper} šteje kot {upper}",

@@ -10,7 +10,7 @@ SENTENCES: dict[str, str] = {
     "synthetic_page.title": "Naredite umetno tabelo",
     "synthetic_page.lead": "Izmišljene vrstice, v katerih so stolpci, vsak zase in skupaj, skoraj taki kot v vaši tabeli. Plačate enkrat, nato jih prosto uporabljate in delite.",
     "synthetic_page.no_columns": "Umetna tabela potrebuje dva stolpca s seznami, števili ali datumi, ta tabela pa jih ima manj. Opišite ju na strani Tabele.",
-    "synthetic_page.columns": "Stolpci, ki jih ima",
+    "synthetic_page.columns": "Stolpci umetne tabele",
     "synthetic_page.keep": "Kaj želite ohraniti?",
     "synthetic_page.keep.all": "vsega po malem",
     "synthetic_page.keep.column": "vse o stolpcu {column}",

@@ -259,6 +259,7 @@ class Answered(ABC):
         return bool(half > (most - least) / 8)
 
 
+WIDER = 1.15  # times as wide as was promised: that is said
 _PARTS = (3, 10)  # a promise under a condition also says what holds if a third or a tenth of the people meet it
 
 
@@ -359,6 +360,10 @@ class Promise(ABC):
 
     def floor_words(self, asked: Answered) -> str:
         """A sentence with the smallest error that any method could promise, if known."""
+        return ""
+
+    def wider_words(self, low: float, high: float, asked: Answered) -> str:
+        """A sentence if a released range is clearly wider than this promise, which supposed a number of people."""
         return ""
 
     def of_people(self, people: int) -> Fraction:
@@ -555,6 +560,12 @@ class Within(Promise):
     def field(self, asked: Answered) -> tuple[str, str]:
         label = say(f"spend.wish.{self.unit_for(asked) or 'within'}", column=self.unit)
         return label, self._rounded(asked)
+
+    def wider_words(self, low: float, high: float, asked: Answered) -> str:
+        if not self.nominal or high - low <= 2 * WIDER * float(self.alpha):
+            return ""
+        unit = say(f"chart.{asked.counted}")
+        return say("answer.wider", alpha=self.alpha_words(asked), about=asked.planned_size, unit=unit)
 
     def floor_words(self, asked: Answered) -> str:
         least = replace(self, alpha=Fraction(floor(self.floor)))  # never more than any method must be off by

@@ -25,7 +25,7 @@ from ui.ask.answer import bars_alt, bars_table
 from ui.ledger.report import picture
 from ui.parts.exports import as_csv, safe
 from ui.words.figures import bare, pictured, rounded, rounded_range
-from ui.words.wording import axis, from_zero, headline, in_short, range_words
+from ui.words.wording import axis, from_zero, headline, in_short, range_words, wider_words
 
 ROOT = Path(__file__).resolve().parents[2]
 whole = some.integers(-(10**15), 10**15)
@@ -178,6 +178,19 @@ def _answer(key: str, value: object, interval: object, **given: object) -> dp.An
     schema = dp.Schema({"pay": dp.Number(1_024, 8_192), "town": dp.Category(["a", "b"])})
     query = dp.catalogue[key].build(Facts("people", schema, dp.Unit.rows(), "replace", 1_000), {"epsilon": "1"} | given)
     return dp.Answer(value, interval, query.promise(), {}, query, "request", "now")
+
+
+def test_a_range_that_is_wider_than_expected_says_what_was_expected() -> None:
+    facts = Facts("people", dp.Schema({"pay": dp.Number(0, 8_000)}), dp.Unit.rows(), "add_remove", 5_000)
+    query = dp.catalogue["mean"].build(facts, {"epsilon": "1", "column": "pay"})
+    promise = query.promise()
+    half = float(promise.alpha)
+    for times, said in ((0.5, False), (1.1, False), (1.3, True)):
+        interval = 4_000 - times * half, 4_000 + times * half
+        told = wider_words(dp.Answer(4_000, interval, promise, {}, query, "request", "now"))
+        assert bool(told) == said and ("about 5,000 people" in told) == said
+    counted = _answer("count", 500, (100, 900), where=[["town", "=", "a"]])
+    assert not wider_words(counted), "a count supposes no number of people"
 
 
 def test_a_range_is_never_told_beyond_what_is_possible() -> None:

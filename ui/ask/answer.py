@@ -42,6 +42,7 @@ from ui.words.wording import (
     headline,
     range_words,
     released_words,
+    wider_words,
     with_measure,
 )
 
@@ -337,7 +338,8 @@ def _statement(answer: dp.Answer) -> str:
     notes = answer_notes.fit_notes(answer, linked=True)
     lead = f'<p class="lead">{escape(range_words(answer))} {escape(protects("answer.meaning", answer.query))}</p>'
     found = answer_notes.finding(answer, lead, notes, linked=True)
-    return f'<p class="question arrived" tabindex="-1">{escape(of)}</p>{found}'
+    wider = f'<p class="muted">{escape(words)}</p>' if (words := wider_words(answer)) else ""
+    return f'<p class="question arrived" tabindex="-1">{escape(of)}</p>{found}{wider}'
 
 
 def show_heading(table: dp.Table, answer: dp.Answer, lead: str) -> None:

@@ -243,6 +243,14 @@ def range_words(answer: dp.Answer) -> str:
     return beyond_words(answer) if both else f"{words} {beyond_words(answer)}"
 
 
+def wider_words(answer: dp.Answer) -> str:
+    """A sentence for one figure whose range is clearly wider than was expected before it was paid for; else empty."""
+    ends: Any = answer.interval
+    if not isinstance(ends, tuple) or isinstance(ends[0], str) or answer.query.mute(ends):  # days are texts
+        return ""
+    return answer.promise.wider_words(ends[0], ends[1], answer.query)
+
+
 def beyond_words(answer: dp.Answer) -> str:
     """A sentence: what the answer of a random sample says about the larger group, beside the table; or why it says
     nothing."""

@@ -98,6 +98,7 @@ SENTENCES: dict[str, str] = {
     "answer.rank.half": "It is at most {away} in {per} away from the middle, {chance} times in 100.",
     "answer.rank.below": "It is at most {away} in {per} away from place {place}, {chance} times in 100.",
     "answer.misfits": "At most {high} rows do not fit, {chance} times in 100.",
+    "answer.wider": "Expected was ±{alpha}, supposing about {about} {unit} spread over their range. The range goes by what was found instead.",
     "answer.between": "The true value is between {low} and {high}, {chance} times in 100.",
     "answer.meaning.replace": "Had any one person’s row been different, you would have seen almost the same.",
     "answer.meaning.replace_each": "Had all rows of any one person (up to {most}) been different, you would have seen almost the same.",

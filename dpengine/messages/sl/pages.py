@@ -98,6 +98,7 @@ SENTENCES: dict[str, str] = {
     "answer.rank.half": "Odgovor je blizu sredine: v vrstnem redu odmaknjen za največ {away} od {per}, v {chance} od 100 primerov.",
     "answer.rank.below": "Odgovor je blizu {place}. mesta, z odmikom za največ {away} od {per}, v {chance} od 100 primerov.",
     "answer.misfits": "Opisu {high|ne ustreza|ne ustrezata|ne ustrezajo|ne ustreza} največ {high} {high|vrstica|vrstici|vrstice|vrstic}, v {chance} od 100 primerov.",
+    "answer.wider": "Predvideno je bilo ±{alpha}, če bi bilo {unit} približno {about} in vrednosti razporejene po vsem razponu. Razpon zgoraj upošteva, kar je odgovor našel.",
     "answer.between": "Prava vrednost je med {low} in {high}, v {chance} od 100 primerov.",
     "answer.meaning.replace": "Če bi bila vrstica katerekoli osebe drugačna, bi videli skoraj isto.",
     "answer.meaning.replace_each": "Če bi bile vse vrstice katerekoli osebe (do {most}) drugačne, bi videli skoraj isto.",

@@ -301,12 +301,21 @@ class Handle:
             self._read[key] = value
         return value
 
-    def write_beside(self, write: Callable[[sqlite3.Connection], object], key: tuple[str, ...], value: object) -> None:
+    def write_beside(self, write: Callable[[sqlite3.Connection], object], key: tuple[str, ...], value: object) -> bool:
         """Write, in a transaction of its own, something on which of all cached values only that of `key` depends: it is
-        `value` from now on."""
+        `value` from now on. It does not wait: False if another writes now."""
         connection = self.db.conn
         current = self._as_of is not None and self._as_of[1] == connection.total_changes
-        connection.execute("BEGIN IMMEDIATE")
+        [waits] = connection.execute("PRAGMA busy_timeout").fetchone()
+        try:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise
+            return False
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {waits:d}")
         try:
             write(connection)
             connection.execute("COMMIT")
@@ -317,6 +326,7 @@ class Handle:
         if current and self._as_of is not None:
             self._as_of = self._as_of[0], connection.total_changes
             self._read[key] = value
+        return True
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

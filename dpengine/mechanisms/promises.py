@@ -697,8 +697,8 @@ class Rank(Promise):
         return {"away": away, "per": per, "place": plain(wanted[0] * per)}
 
     def floor_words(self, asked: Answered) -> str:
-        share = float(self.floor / asked.planned_size) * 100
-        return say("floor.rank", share=f"{to_figures(share, 2)} %") if self.floor else ""
+        share = _two_down(100 * self.floor / asked.planned_size)
+        return say("floor.rank", share=f"{share} %", unit=say(f"chart.{asked.counted}")) if self.floor else ""
 
     def unnamed(self, column: str) -> Promise:
         return replace(self, nominal=False)
@@ -773,7 +773,17 @@ class NearAverage(Promise):
         return sentence.removesuffix(".") + self.guess(asked) + "."
 
     def floor_words(self, asked: Answered) -> str:
-        return say("floor.near_average", share=f"{to_figures(float(self.floor) * 100, 2)} %") if self.floor else ""
+        return say("floor.near_average", share=f"{_two_down(100 * self.floor)} %") if self.floor else ""
+
+
+def _two_down(amount: Fraction) -> str:
+    """To two figures, rounded down: a lower bound says no more than was proved."""
+    grain = Fraction(1)
+    while 0 < amount < 10 * grain:
+        grain /= 10
+    while amount >= 100 * grain:
+        grain *= 10
+    return to_figures(float(floor(amount / grain) * grain), 2)
 
 
 # Promises about published rows, smooth curves and models.

@@ -227,7 +227,10 @@ class Registry:
                 rows.execute("INSERT INTO drafts VALUES (?, ?, ?)", [table, person, text])
 
         with self._own() as kept:
-            kept.write_beside(write, ("draft", table, person), text)
+            written = kept.write_beside(write, ("draft", table, person), text)
+        if not written:  # it waits for its turn where nobody who reads waits for it
+            with self.transaction() as rows:
+                write(rows)
 
     def draft_of(self, table: str, person: str) -> JsonObject | None:
         def read(rows: sqlite3.Connection) -> str | None:

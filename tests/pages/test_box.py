@@ -103,6 +103,19 @@ def test_a_column_that_nobody_declared_is_declared_by_a_tap_on_its_likely_conten
     assert "Understood as: The mean of commute_m" in unescape(html_of(app)) and not home.table("ways").meter().charges
 
 
+def test_a_tap_on_likely_contents_undoes_nothing_that_was_declared_meanwhile(home: dp.Workspace) -> None:
+    rows = pd.DataFrame({"rent": [500, 700] * 40, "commute_m": [20, 90] * 40})
+    schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")
+    table = home.add_table("ways", rows, schema=schema, unit=dp.Unit.rows(), budget=budget)
+    app = typed("mean commute", open_page("ask", table="ways"))
+    kinds = {button.label: button for button in app.button if str(button.key).startswith("kinds-")}
+    table.revise(dp.Schema({"rent": dp.Number(0, 2000)}))  # in another tab
+    kinds["0–240 min"].click().run()
+    [(name, column)] = home.table("ways").schema.columns.items()
+    assert name == "rent" and isinstance(column, dp.Number) and column.upper == 2000
+    assert say("table.revised") in unescape(html_of(app))
+
+
 def test_contents_that_must_be_typed_open_the_column_s_card(home: dp.Workspace) -> None:
     rows = pd.DataFrame({"rent": [500, 700] * 40, "tenure": ["own", "let"] * 40, "commute_m": [20, 90] * 40})
     schema, budget = dp.Schema({"rent": dp.Number(0, 1000)}), dp.Budget("1", "1e-6")

@@ -25,11 +25,12 @@ from ui.parts import answer_notes
 from ui.shell import frame, nav, scroll
 from ui.shell.frame import paragraph
 from ui.shell.language import address, in_address
-from ui.shell.state import NOBODY, current_table, visitor, workspace
+from ui.shell.state import NOBODY, current_table, open_table, visitor, workspace
 from ui.words.markup import unmarked
 
 _KEY = "changes"  # drafts by table
 _CHANGED = "declared-anew"
+_ASKING = "asking-below"  # the table below whose new declaration a question may stand
 _TO_CARD = "declare-on-card"  # the table and the column whose card is opened next
 # By visitor and table: a reload starts a new session and must not lose the changes.
 _left: OrderedDict[tuple[str, str], tuple[int, Draft]] = OrderedDict()
@@ -128,7 +129,10 @@ def _declare(table: dp.Table, name: str, reading: Candidate, then: box.Then) -> 
         then(None)
         return
     try:
-        then(table.revise(dp.Schema(dict(table.schema.columns) | {name: column})))
+        now = open_table(table.name)
+        if now.schema != table.schema:  # another tab, or another owner, declared it anew since it was drawn
+            raise dp.AllowanceError("table.revised")
+        then(now.revise(dp.Schema(dict(now.schema.columns) | {name: column})))
     except dp.AllowanceError as refusal:
         st.session_state["refusal"] = str(refusal)
 
@@ -216,9 +220,11 @@ def _settle(draft: Draft, name: str) -> None:
 
 
 def show_saved(table: dp.Table) -> bool:
-    """Confirm a change once, right after it was saved. True if a change was just saved."""
+    """Confirm a change once, right after it was saved. True if a change was just saved, and as long as a question that
+    was typed below it stands there."""
     if st.session_state.get(_CHANGED) != table.name:
-        return False
+        return st.session_state.get(_ASKING) == table.name and box.typed(table)
     del st.session_state[_CHANGED]
+    st.session_state[_ASKING] = table.name
     frame.show_success(say("data.change.done"), bring=True)
     return True

@@ -140,8 +140,9 @@ def is_fresh() -> bool:
 def as_read(table: dp.Table) -> Hashable:
     """A key for caching words about a table that follow from its declaration, the ledger and the meter: what this
     person reads now, in this language."""
-    here, meter, who = workspace(), table.meter(), person.person()
-    return here.folder, here.ledger.head(), table.name, table.facts, meter.used, meter.unused, who, current()
+    here, meter = workspace(), table.meter()
+    spent = meter.used, meter.unused, meter.charges, meter.spent_epsilon, meter.spent_delta, *meter.rules.values()
+    return here.folder, here.ledger.head(), table.name, table.facts, spent, visitor(), current()
 
 
 _in_frame: ContextVar[dp.Table | None] = ContextVar("table", default=None)

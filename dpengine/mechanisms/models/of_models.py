@@ -114,6 +114,11 @@ class OfModel(Averaged[tuple[int, ...]]):
         return say(f"sentence.check_model.{kind}", **words)
 
     @property
+    def planned_size(self) -> int:
+        """The number for which the promise is worked out: the declared people, even with several rows each."""
+        return self.facts.about
+
+    @property
     def columns(self) -> tuple[str, ...]:
         return *self.model.layout.names, self.model.layout.target
 

@@ -152,6 +152,11 @@ class SmallDatabase(OfClass):
         return super().read(facts, given) | {"size": whole(given, "size", MOST_SIZE)}
 
     @property
+    def planned_size(self) -> int:
+        """The number for which the promise is worked out: the declared people, even with several rows each."""
+        return self.facts.about
+
+    @property
     def rows(self) -> int:
         """m: the number of made-up rows."""
         return self.size or best_size(self.domain, self.many, self.widest, self.facts.about, self.rate, self.beta)

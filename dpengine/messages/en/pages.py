@@ -81,7 +81,7 @@ SENTENCES: dict[str, str] = {
     "promise.short.below": "at most {away} in {per} away from place {place}",
     "promise.short.near_best": "the true winner leads by at most {gap} {unit}",
     "floor.within": "No method could promise better than ±{amount} for this spend.",
-    "floor.rank": "No method could promise a place less than {share} of all away for this spend.",
+    "floor.rank": "For this spend and so many {unit}, no method could promise a place less than {share} of all away.",
     "floor.near_best": "No method could promise a smaller lead than {amount} for this spend.",
     "answer.of": "{sentence}, in “{table}”",
     "answer.about": "About {value}",

@@ -81,7 +81,7 @@ SENTENCES: dict[str, str] = {
     "promise.short.below": "odmik od {place}. mesta za največ {away} od {per}",
     "promise.short.near_best": "prava najpogostejša vrednost ima največ {gap} {unit} več od navedene",
     "floor.within": "Pri tej porabi noben postopek ne bi mogel biti natančnejši kot na ±{amount}.",
-    "floor.rank": "Pri tej porabi noben postopek ne bi mogel obljubiti, da bo odmik v vrstnem redu manjši od {share} vseh mest.",
+    "floor.rank": "Pri tej porabi in toliko {unit} noben postopek ne bi mogel obljubiti, da bo odmik v vrstnem redu manjši od {share} vseh mest.",
     "floor.near_best": "Pri tej porabi noben postopek ne bi mogel obljubiti zaostanka za manj kot {amount}.",
     "answer.of": "{sentence}, v tabeli »{table}«",
     "answer.about": "Približno {value}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ from battery import case_name
 from dpengine.audit.world import CASES, build
 from dpengine.core.exact import read_typed
 from dpengine.declared.facts import Facts
-from dpengine.declared.schema import Number, Schema
+from dpengine.declared.schema import Category, Number, Schema
 from dpengine.declared.unit import Unit
 from dpengine.mechanisms import catalogue
 from dpengine.messages.language import LANGUAGES, speaking
@@ -46,3 +47,27 @@ def test_a_column_may_be_called_like_a_unit(name: str) -> None:
     assert query.unit == "column" and query.promise().words(query).startswith("within ±")
     assert f"in {name}, 95 times in 100" in query.promise().words(query)
     assert query.promise().field(query)[0] == f"I accept ± … in {name}"
+
+
+@pytest.mark.parametrize("key", ["median", "count"])
+def test_a_lower_bound_is_never_said_to_be_higher_than_it_is(key: str) -> None:
+    facts = Facts("t", Schema({"x": Number(0, 100)}), Unit.rows(), "replace", 40_000)
+    said = 0
+    for thousandths in range(1, 200, 3):
+        epsilon = {"epsilon": f"0.{thousandths:03}"}
+        given = {"column": "x"} if key == "median" else {"where": [["x", ">", 50]]}
+        query = catalogue[key].build(facts, epsilon | given)
+        promise: Any = query.promise()
+        words = promise.floor_words(query)
+        if words:
+            least = Fraction(re.findall(r"[\d.]+(?= %| people)", words.replace(",", ""))[-1])
+            assert least <= (100 * promise.floor / 40_000 if key == "median" else promise.floor) and least > 0, words
+            said += 1
+    assert said > 10
+
+
+def test_what_a_promise_supposes_is_the_number_that_it_was_worked_out_for() -> None:
+    schema = Schema({"c": Category(["a", "b"])})
+    facts = Facts("t", schema, Unit.column("who", 30), "add_remove", 40_000)
+    query = catalogue["small_database"].build(facts, {"columns": ["c"], "epsilon": "1", "size": 2})
+    assert "400,000" not in query.promise().words(query)

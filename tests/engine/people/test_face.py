@@ -21,7 +21,7 @@ from dpengine.table import Table
 from dpengine.workspace import Workspace
 from tests.engine.people.test_rights import TABLE, WORKSPACE, Stage, code
 from tests.helpers_ledger import PATIENCE, raises
-from tests.helpers_people import MINE, OTHER, TERMS, count, office, rows
+from tests.helpers_people import MINE, OTHER, TERMS, Office, count, office, rows
 
 HIDDEN = (Workspace, Table, Session, Ledger, Jobs, Registry, Standpoint, PersonHome, DuckEngine)
 PLAIN = (str, bytes, int, float, bool, type(None), Fraction, Path)
@@ -117,3 +117,17 @@ def test_a_file_of_somebody_else_cannot_be_brought(tmp_path: Path) -> None:
         assert here.face("owner").add_table("brought", mine, **TERMS, budget=dp.Budget("1", "1e-6")).name == "brought"
         again = here.face("owner").add_table("again", mine, **TERMS, budget=dp.Budget("1", "1e-6"))
         assert again.joined and not here.face("owner").table("again").joined  # one's own content one is told of
+
+
+def test_what_paid_answers_say_of_a_column_is_told_only_to_those_who_see_them(tmp_path: Path) -> None:
+    for first, second in (("owner", "analyst"), ("analyst", "owner")):
+        with office(tmp_path / first) as here:
+            beside = here.bring("owner", "beside", start=600, budget=here.workspace.record(MINE).budget)
+            beside.ask(beside.query("mean", column="x", epsilon="0.5"))
+
+            def known(name: str, here: Office = here) -> object:
+                inner = vars(Guarded)["_Guarded__inner"].__get__(here.face(name).table(MINE))
+                return inner._answered_between("x")
+
+            found = {first: known(first), second: known(second)}
+            assert found["analyst"] is None and found["owner"] is not None, "the analyst has no right to “beside”"

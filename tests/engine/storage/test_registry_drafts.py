@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,21 @@ def test_what_is_cached_stays_so_and_never_gets_stale(tmp_path: Path, monkeypatc
     assert {one.name for one in here.all()} == {"one", "two", "three"}
     here.close()
     there.close()
+
+
+def test_nobody_who_reads_waits_for_a_draft_that_waits_for_its_turn(tmp_path: Path) -> None:
+    here = Registry(tmp_path / "registry.sqlite")
+    added(here, "one")
+    with closing(sqlite3.connect(tmp_path / "registry.sqlite", isolation_level=None)) as another:
+        another.execute("BEGIN IMMEDIATE")
+        draft = threading.Thread(target=here.keep_draft, args=("one", "ana", {"key": "mean"}))
+        draft.start()
+        draft.join(0.2)
+        assert here.get("one") is not None and draft.is_alive(), "it was read while the draft still waits"
+        another.execute("ROLLBACK")
+        draft.join()
+    assert here.draft_of("one", "ana") == {"key": "mean"}
+    here.close()
 
 
 def test_a_draft_that_cannot_be_stored_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -376,7 +376,8 @@ def extra_labels(column: object) -> list[str]:
     """The labels that the list adds for other cells and for empty ones."""
     if not isinstance(column, Category):
         return []
-    return [label for label in column.labels if label not in column.values]
+    values = set(column.values)  # a list may have 100,000
+    return [label for label in column.labels if label not in values]
 
 
 def yes_no(unknown: str = "other", missing: str = "no answer") -> Category:

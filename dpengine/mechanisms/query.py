@@ -364,7 +364,9 @@ class Query(Answered, Generic[Statistic, Raw]):
     def unlisted(self, part: str) -> str:
         """The cells an unlisted part stands for: "rest" (unlisted), "missing" (empty) or "both"; else ""."""
         column = self.named_by()
-        if not isinstance(column, Category) or part not in extra_labels(column):
+        if not isinstance(column, Category) or part not in (column.unknown, column.missing):
+            return ""  # nearly every part of a long list
+        if part not in extra_labels(column):
             return ""
         return "both" if column.unknown == column.missing else "rest" if part == column.unknown else "missing"
 

@@ -427,10 +427,9 @@ class Table:
     def _answered_between(self, column: str) -> tuple[Fraction, Fraction] | None:
         """The lowest and the highest end of the ranges of a column's newest paid averages, medians and the like; None
         if there are none."""
-        if self._follows() is None:  # a person's answers are those that the person may see
-            return self._between(column)
         now = self._budget.id, self._record.folder, self._record.version, self._workspace.ledger.head()
-        return _lately((now, "between", column), lambda: self._between(column))
+        # The actor: a person's answers are those that the person may see.
+        return _lately((now, self.actor, "between", column), lambda: self._between(column))
 
     def _between(self, column: str) -> tuple[Fraction, Fraction] | None:
         answers = [] if self.practice else self.answers(MOST_ASKED)

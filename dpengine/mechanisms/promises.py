@@ -39,6 +39,7 @@ class Answered(ABC):
     makes_rows: ClassVar[str] = ""  # a synthetic table: "drawn" as rows, or "fitted" to what was drawn
     keeps_empty: ClassVar[bool] = False  # does a row count although its number or day is missing?
     own_scales: ClassVar[bool] = False  # has every part a column of its own, so that they cannot share an axis?
+    plans_people: ClassVar[bool] = False  # is the promise worked out for the people, although rows count?
     none_hoped: ClassVar[bool] = False  # is zero the best value of every part? All that may be zero are one finding
 
     facts: Facts
@@ -55,7 +56,8 @@ class Answered(ABC):
     @property
     def planned_size(self) -> int:
         """About how many people or rows a plan supposes to count: a guess, if their number is not public."""
-        return self.facts.about * (self.facts.unit.usual_rows if self.counts_rows else 1)
+        rows = self.counts_rows and not self.plans_people
+        return self.facts.about * (self.facts.unit.usual_rows if rows else 1)
 
     @abstractmethod
     def coarse(self) -> Fraction:
@@ -565,7 +567,8 @@ class Within(Promise):
         if not self.nominal or high - low <= 2 * WIDER * float(self.alpha):
             return ""
         unit = say(f"chart.{asked.counted}")
-        return say("answer.wider", alpha=self.alpha_words(asked), about=asked.planned_size, unit=unit)
+        code = "answer.wider_spread" if self.spread else "answer.wider"
+        return say(code, alpha=self.alpha_words(asked), about=asked.planned_size, unit=unit)
 
     def floor_words(self, asked: Answered) -> str:
         least = replace(self, alpha=Fraction(floor(self.floor)))  # never more than any method must be off by

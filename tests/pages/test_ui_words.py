@@ -188,7 +188,14 @@ def test_a_range_that_is_wider_than_expected_says_what_was_expected() -> None:
     for times, said in ((0.5, False), (1.1, False), (1.3, True)):
         interval = 4_000 - times * half, 4_000 + times * half
         told = wider_words(dp.Answer(4_000, interval, promise, {}, query, "request", "now"))
-        assert bool(told) == said and ("about 5,000 people" in told) == said
+        assert (
+            bool(told) == said
+            and ("about 5,000 people" in told) == said
+            and ("spread" in told) == (said and promise.spread)
+        )
+    share = dp.catalogue["proportion"].build(facts, {"epsilon": "1", "of": [["pay", ">", 9]]})
+    told = wider_words(dp.Answer(50, (10, 90), share.promise(), {}, share, "request", "now"))
+    assert "about 5,000 people" in told and "spread" not in told, "a share has no values to spread"
     counted = _answer("count", 500, (100, 900), where=[["town", "=", "a"]])
     assert not wider_words(counted), "a count supposes no number of people"
 

@@ -42,17 +42,22 @@ def any_of(table: dp.Table, query: dp.Query) -> bool:
     return not table.practice and bool(answer_notes.fits_of_table(table.name).doubts(query))
 
 
+def check_words(table: dp.Table, price: dp.Preview) -> str:
+    """A sentence: what this price has checked before the question is asked, and what that takes."""
+    assert price.check is not None
+    given, share = price.check.parameters(), prices.takes(table, price.check_share)
+    if len(given["columns"]) == len(table.schema.columns) > 1:
+        return say("data.first.check", share=share)
+    names = given["columns"] or given["ids"]
+    return say("fit.before", columns=few_names(names), many=len(names), share=share)
+
+
 def before(table: dp.Table, query: dp.Query, price: dp.Preview) -> None:
     """Draw above the button that pays: what a check doubts, or which columns the price has checked first."""
     if table.practice:
         return
     if price.check is not None:
-        given, share = price.check.parameters(), prices.takes(table, price.check_share)
-        names = given["columns"] or given["ids"]
-        if len(given["columns"]) == len(table.schema.columns) > 1:  # as on the page on which the table was added
-            paragraph(say("data.first.check", share=share))
-        else:
-            paragraph(say("fit.before", columns=few_names(names), many=len(names), share=share))
+        paragraph(check_words(table, price))
     elif table.doubts(query) is None and (found := answer_notes.fits_of_table(table.name).doubts(query)):
         hint(" ".join(found))
 

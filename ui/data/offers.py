@@ -23,7 +23,7 @@ from dpengine.mechanisms.choices.find_declarations import Drafted
 from dpengine.mechanisms.counts.fit_checks import MOST_COLUMNS, UNSURE
 from dpengine.messages import plain, say
 from dpengine.planning.suggestions import first_asked
-from ui.ask import answer, box, preview, spend
+from ui.ask import answer, box, fit_warnings, preview, spend
 from ui.data import change, presets
 from ui.data.presets import sure_id_column
 from ui.data.wizard import DOT
@@ -350,7 +350,7 @@ def show_first_questions(table: dp.Table, boxed: bool = False) -> bool:
         asked = _at_once(table) if asking else []
         brings = next((offer.seen for alike in asked for offer in alike if offer.seen.check is not None), None)
         if brings is not None and brings.check is not None:
-            paragraph(_check_note(table, brings), "")
+            paragraph(fit_warnings.check_words(table, brings), "")
         elif check is not None:
             with st.container(horizontal=True, vertical_alignment="center", key="done-check"):
                 st.html(f"<p><b>{escape(say('data.fit.first'))}</b></p>")
@@ -388,16 +388,6 @@ def show_first_questions(table: dp.Table, boxed: bool = False) -> bool:
                     lead = f"<span>{escape(say('data.done.or_ask'))}</span>"
                     st.html(f'<p class="columns-on">{lead} {" ".join(ways)}</p>')
     return False
-
-
-def _check_note(table: dp.Table, seen: dp.Preview) -> str:
-    assert seen.check is not None
-    given = seen.check.parameters()
-    share, checked = prices.takes(table, seen.check_share), {*given["columns"], *given.get("ids", [])}
-    names = [name for name in table.schema.columns if name in checked]
-    if len(names) == len(table.schema.columns):
-        return say("data.first.check", share=share)
-    return say("data.first.check_some", columns=first_names(names, MOST_NAMED), many=len(names), share=share)
 
 
 def _check_button(table: dp.Table, check: dp.Query, kind: Any) -> None:

@@ -97,6 +97,8 @@ class OfModel(Averaged[tuple[int, ...]]):
         ),
     )
 
+    plans_people = True
+
     model: Model
     parts: int = USUAL_PARTS
 
@@ -112,11 +114,6 @@ class OfModel(Averaged[tuple[int, ...]]):
         words = {"target": layout.target, "columns": list(layout.names), "who": who(self.where, rows=rows)}
         kind = self.model.kind if self.model.kind != SHAPES else LOGISTIC if layout.listed else LINEAR
         return say(f"sentence.check_model.{kind}", **words)
-
-    @property
-    def planned_size(self) -> int:
-        """The number for which the promise is worked out: the declared people, even with several rows each."""
-        return self.facts.about
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -133,6 +133,8 @@ class SmallDatabase(OfClass):
         large={"columns": ["t"]},
     )
 
+    plans_people = True
+
     size: int | None = None  # m; None: the best for this ε
 
     def __post_init__(self) -> None:
@@ -150,11 +152,6 @@ class SmallDatabase(OfClass):
     @classmethod
     def read(cls, facts: Facts, given: JsonObject) -> Fields:
         return super().read(facts, given) | {"size": whole(given, "size", MOST_SIZE)}
-
-    @property
-    def planned_size(self) -> int:
-        """The number for which the promise is worked out: the declared people, even with several rows each."""
-        return self.facts.about
 
     @property
     def rows(self) -> int:

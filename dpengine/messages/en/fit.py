@@ -86,7 +86,6 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_lead": "Nobody sees the rows, so slips stay hidden: a range too narrow, a list in another language, numbers written differently. Answers would be wrong and look right. One small purchase checks all columns together.",
     "data.fit.first": "First: does the file hold what you declared?",
     "data.first.check": "First, the columns are checked ({share}, included); a misfit stops its question.",
-    "data.first.check_some": "First, {columns} {many|is|are} checked ({share}, included); a misfit stops the question.",
     "fit.before": "First, {columns} {many|is|are} checked ({share}, included): if a tenth does not fit, nothing is asked.",
     "fit.not_asked": "So the question was not asked, and took nothing.",
     "fit.not_asked_paid": "So the question was not asked. Only the check was paid for: {share}.",

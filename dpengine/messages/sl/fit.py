@@ -86,7 +86,6 @@ SENTENCES: dict[str, str] = {
     "data.fit.all_lead": "Vrstic ne vidi nihče, zato spodrsljaji ostanejo skriti: preozek razpon, seznam v drugem jeziku, drugače zapisana števila. Odgovori bi bili napačni, a videti pravilni. Z majhno porabo lahko preverite vse stolpce naenkrat.",
     "data.fit.first": "Najprej: je v datoteki res to, kar ste navedli?",
     "data.first.check": "Najprej se preverijo stolpci ({share}, všteto); vprašanje o neustreznem odpade.",
-    "data.first.check_some": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, všteto); če ne ustreza, vprašanje odpade.",
     "fit.before": "Najprej {many|se preveri|se preverita|se preverijo|se preverijo} {columns} ({share}, všteto): če ne ustreza desetina celic, vprašanje odpade.",
     "fit.not_asked": "Zato vprašanje ni bilo postavljeno in ni porabilo ničesar.",
     "fit.not_asked_paid": "Zato vprašanje ni bilo postavljeno. Plačano je bilo samo preverjanje: {share}.",

@@ -27,7 +27,7 @@ def test_the_first_answer_takes_two_clicks_and_few_words(page: Any, server: Any)
     shot(page, "first-answer")
     assert "100 %" not in meter(page)
     assert page.locator(".headline").inner_text().startswith("About ")
-    assert "The true value is between" in read_text(page)
+    assert "The exact answer, counted as declared, is between" in read_text(page)
 
     table = table_of(page, server)
     (entry,) = table.history()

@@ -98,7 +98,7 @@ def test_asking_again_is_averaged(page: Any, phone: Any, server: Any) -> None:
         ask_again(page)  # on the form: whether combining is offered depends on the draws
         page.get_by_role("heading", name=f"Asked {count} times").wait_for()
     settled(page)
-    assert "The true value is between" in page.locator(".st-key-card-looks").inner_text()
+    assert "The exact answer, counted as declared, is between" in page.locator(".st-key-card-looks").inner_text()
     page.get_by_text("Each answer alone").click()
     shot(page, "looks")
     table = table_of(page, server)

@@ -184,7 +184,7 @@ def test_a_published_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
     where = {"table": "rows", "published": answer.request_id}
     text = said(opened(**where))
     assert "300 rows published" in text and answer.value["sha256"] in text and "Theorem 4.3" in text
-    assert "The true value is between" in text or "Anything from" in text
+    assert "The exact answer, counted as declared, is between" in text or "Anything from" in text
     for what in ("bars", "percentile"):  # a hundred steps of 300 people: honest and useless, with what to do
         text = said(opened(**where, of="pay", what=what))
         assert "the correction is itself mostly noise" in text

@@ -59,10 +59,12 @@ def test_what_was_cut_is_said_once_under_the_range() -> None:
 
 def test_both_ends_of_a_share_are_percents() -> None:
     share = answered("proportion", 12.37, (11.47, 13.28), of=[["sex", "in", ["moški"]]])
-    assert range_words(share).startswith("The true value is between 11.47 and 13.28 %, 95 times")
+    assert range_words(share).startswith(
+        "The exact answer, counted as declared, is between 11.47 and 13.28 %, 95 times"
+    )
     assert in_short(share) == "12.37 % (11.47 – 13.28 %)"
     with speaking("sl"):
-        assert range_words(share).startswith("Prava vrednost je med 11,47 in 13,28\u00a0%, ")
+        assert range_words(share).startswith("Točen odgovor, šteto po opisu tabele, je med 11,47 in 13,28\u00a0%, ")
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_where_nothing_can_be_claimed_one_sentence_says_so(tmp_path: Path) -> No
     table.ask(table.query("mean", column="age", epsilon="2"))
     later = share(table)
     assert later.population is None and beyond_words(later) == say("sample.seen")
-    assert range_words(later).startswith("The true value is between ")
+    assert range_words(later).startswith("The exact answer, counted as declared, is between ")
 
 
 @pytest.mark.long

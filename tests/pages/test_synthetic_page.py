@@ -145,9 +145,11 @@ def test_a_synthetic_table_is_shown_asked_of_and_listed(tables: dict[str, dp.Tab
     assert f"{answer.query.rows} made-up rows" in text and "Each of 8 answers within ±" in text
     assert "In your table each is within ±" in text and len(pictures(app)) == 1
     told = said(opened(**where, of="?", **{"if": json.dumps([["colour", "in", ["red"]]])}))
-    assert "The true value is between" in told or "Anything from" in told
+    assert "The exact answer, counted as declared, is between" in told or "Anything from" in told
     both = [["any", [["colour", "in", ["red"]], ["=size", "in", ["big"]]]]]  # all but one pair, so promised as it is
-    assert "The true value is between" in said(opened(**where, of="?", **{"if": json.dumps(both)}))
+    assert "The exact answer, counted as declared, is between" in said(
+        opened(**where, of="?", **{"if": json.dumps(both)})
+    )
     opened(**where, of="nobody", **{"if": "[[[["})
     other = tables["rows"].ask(tables["rows"].query("small_database", columns=["colour"], epsilon="1", size=2))
     text = said(opened(**where))

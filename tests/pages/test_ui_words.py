@@ -160,8 +160,8 @@ def test_a_csv_file_is_read_back_cell_by_cell(rows: list[list[str]]) -> None:
 @pytest.mark.parametrize(
     ("column", "about", "between"),
     [
-        (dp.Number(1900, 2030), "About 1984", "The true value is between 1980 and 1988,"),
-        (dp.Number(0, 9_000), "About 1,984", "The true value is between 1,980 and 1,988,"),
+        (dp.Number(1900, 2030), "About 1984", "The exact answer, counted as declared, is between 1980 and 1988,"),
+        (dp.Number(0, 9_000), "About 1,984", "The exact answer, counted as declared, is between 1,980 and 1,988,"),
     ],
     ids=["years", "amounts"],
 )
@@ -203,7 +203,7 @@ def test_a_range_that_is_wider_than_expected_says_what_was_expected() -> None:
 def test_a_range_is_never_told_beyond_what_is_possible() -> None:
     mean = _answer("mean", 7_900, (5_100, 8_190), column="pay")
     assert (
-        range_words(mean).startswith("The true value is between 5,100 and 8,192,")
+        range_words(mean).startswith("The exact answer, counted as declared, is between 5,100 and 8,192,")
         and in_short(mean) == "7,900 (5,100 – 8,192)"
     )
     edge = _answer("mean", 8_191.7, (8_100.2, 8_191.9), column="pay")

@@ -100,7 +100,7 @@ SENTENCES: dict[str, str] = {
     "answer.misfits": "At most {high} rows do not fit, {chance} times in 100.",
     "answer.wider": "±{alpha} was expected, for about {about} {unit}. The range goes by what was found instead.",
     "answer.wider_spread": "±{alpha} was expected, for about {about} {unit} with values spread over the declared range. The range goes by what was found instead.",
-    "answer.between": "The true value is between {low} and {high}, {chance} times in 100.",
+    "answer.between": "The exact answer, counted as declared, is between {low} and {high}, {chance} times in 100.",
     "answer.meaning.replace": "Had any one person’s row been different, you would have seen almost the same.",
     "answer.meaning.replace_each": "Had all rows of any one person (up to {most}) been different, you would have seen almost the same.",
     "answer.meaning.add_remove": "Had any one person not been in the table, you would have seen almost the same.",

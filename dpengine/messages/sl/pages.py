@@ -100,7 +100,7 @@ SENTENCES: dict[str, str] = {
     "answer.misfits": "Opisu {high|ne ustreza|ne ustrezata|ne ustrezajo|ne ustreza} največ {high} {high|vrstica|vrstici|vrstice|vrstic}, v {chance} od 100 primerov.",
     "answer.wider": "Predvideno je bilo ±{alpha}, za približno {about} {unit}. Razpon zgoraj upošteva, kar je odgovor našel.",
     "answer.wider_spread": "Predvideno je bilo ±{alpha}, za približno {about} {unit} z vrednostmi po vsem navedenem razponu. Razpon zgoraj upošteva, kar je odgovor našel.",
-    "answer.between": "Prava vrednost je med {low} in {high}, v {chance} od 100 primerov.",
+    "answer.between": "Točen odgovor, šteto po opisu tabele, je med {low} in {high}, v {chance} od 100 primerov.",
     "answer.meaning.replace": "Če bi bila vrstica katerekoli osebe drugačna, bi videli skoraj isto.",
     "answer.meaning.replace_each": "Če bi bile vse vrstice katerekoli osebe (do {most}) drugačne, bi videli skoraj isto.",
     "answer.meaning.add_remove": "Odgovor bi bil skoraj enak, tudi če katerekoli osebe ne bi bilo v tabeli.",
